@@ -9,7 +9,7 @@ where to look first at what fails now in `failures/look_first.py`.
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import NamedTuple
 
-from hwci.analysis.benches.words import listed
+from hwci.analysis.benches.words import listed, of_uncompared
 from hwci.analysis.certainty import SURE, at_most
 from hwci.analysis.failures.look_first import named
 from hwci.analysis.flaky.branch_order import CommitKind
@@ -207,8 +207,8 @@ def _alike(known: Known, statement: Statement) -> Answer:
 def _flaky(known: Known, statement: Statement) -> Answer:
     found = known.suggested
     why = "not enough data to say whether on one box or on all"
-    if found.boxes.alike is None:
-        why = "its boxes cannot be compared: no two ran the same commits, or too few runs failed"
+    if known.tried.uncompared is not None:
+        why = of_uncompared(known.tried.uncompared)
     return Answer(statement, f"Flaky{_when(known)}: {why}", _since_commit(found, "flaky"))
 
 

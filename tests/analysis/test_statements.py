@@ -14,7 +14,7 @@ from uuid import UUID
 
 import pytest
 
-from hwci.analysis.benches.blame import Blame, OnCommit, blame
+from hwci.analysis.benches.blame import Blame, OnCommit, Uncompared, blame
 from hwci.analysis.benches.report import Note
 from hwci.analysis.benches.trials import Earlier, Side
 from hwci.analysis.failures.incidents import failing_incidents
@@ -72,7 +72,6 @@ ON_ONE = Cause(Kind.BOX_TEST, ONE, frozenset({B}), rate=0.3)
 ON_TWO = Cause(Kind.BOX_TEST, ONE, frozenset({B, "bench-4"}), rate=0.4)
 SUSPECT_BENCH = "suspect the bench rather than a race in the firmware"
 SHARED = "look at what these boxes share, such as a board type, a probe or a supply"
-CANNOT_COMPARE = "its boxes cannot be compared: no two ran the same commits, or too few runs failed"
 NOT_SURE_WHERE = "not enough data to say whether on one box or on all"
 TOO_FEW = "8 runs on main; 20 are needed"
 FAILING = Failing("main", [B], 8, 8, "19943d373e8f" + "0" * 28, EPOCH)
@@ -378,9 +377,21 @@ LOST_ONCE = tried(1, lost_here=runs_lost([B]), lost=3)
             "flaky",
         ),
         (
-            Known(tried(), None, replace(SINCE_ONE, boxes=ALONE.boxes), None),
+            Known(tried(uncompared=Uncompared(False)), None, SINCE_ONE, None),
             Claim.FLAKY,
-            f"Flaky, {SINCE}: {CANNOT_COMPARE}",
+            f"Flaky, {SINCE}: its boxes cannot be compared: no two ran the same commits",
+            f"flaky since {SHA}",
+        ),
+        (
+            Known(tried(uncompared=Uncompared(True)), None, SINCE_ONE, None),
+            Claim.FLAKY,
+            f"Flaky, {SINCE}: its boxes cannot be compared: too few failures tell them apart",
+            f"flaky since {SHA}",
+        ),
+        (
+            Known(tried(uncompared=Uncompared(True, [A, B])), None, SINCE_ONE, None),
+            Claim.FLAKY,
+            f"Flaky, {SINCE}: it failed on bench-1 and bench-2 alike",
             f"flaky since {SHA}",
         ),
     ],

@@ -10,8 +10,9 @@ from uuid import UUID
 
 import pytest
 
+from hwci.analysis.benches.blame import OnCommit, Uncompared, blame, uncompared
 from hwci.analysis.benches.trials import Trials
-from hwci.analysis.benches.words import of_blame
+from hwci.analysis.benches.words import listed, of_blame
 from hwci.analysis.certainty import ATTEMPTS_NEEDED
 from hwci.analysis.flaky.branch_order import CommitKind
 from hwci.analysis.flaky.onset import rates_beside
@@ -295,6 +296,28 @@ def test_no_box_in_common_still_gives_counts_for_each() -> None:
     assert len(boxes.boxes) == 20
     assert (boxes.compared, boxes.alike) == (0, None)
     assert "its boxes cannot be compared: no two ran the same commits" in of_suspect(suspect)
+
+
+def test_a_test_that_was_broken_on_all_boxes_failed_on_them_alike() -> None:
+    bug = Cause(Kind.BUG, ONE, rate=1.0, since=20, until=30)
+    suspect = only(planted(bug).facts)
+    assert suspect.tried.uncompared is not None
+    boxes = sorted(suspect.tried.failed_on)
+    assert len(boxes) > 1
+    assert suspect.tried.uncompared.alike == boxes
+    said = of_suspect(suspect)
+    assert f"it failed on {listed(boxes)} alike" in said
+    assert "cannot be compared" not in said
+
+
+def test_two_failures_on_commits_that_boxes_ran_tell_none_apart() -> None:
+    ran = [{"bench-1": OnCommit(0, 1), "bench-2": OnCommit(0, 1)}] * 20
+    failed = {"bench-1": OnCommit(1, 1), "bench-2": OnCommit(1, 1)}
+
+    assert blame([*ran, failed]) is None
+    assert uncompared([*ran, failed]) == Uncompared(in_common=True)
+    assert uncompared([*ran, failed, failed]) == Uncompared(True, ["bench-1", "bench-2"])
+    assert uncompared([{"bench-1": OnCommit(5, 5)}]) == Uncompared(in_common=False)
 
 
 def test_a_box_that_ran_other_commits_is_no_part_of_what_is_said_of_boxes() -> None:

@@ -15,7 +15,7 @@ from bisect import bisect_left
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
-from itertools import accumulate, combinations
+from itertools import accumulate, chain, combinations
 from math import exp, lgamma, log
 from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
@@ -56,6 +56,16 @@ class Blamed(StrEnum):
     GROUP = "group"
     ALIKE = "alike"
     UNDECIDED = "undecided"
+
+
+class Uncompared(NamedTuple):
+    """Why the boxes of a test cannot be compared. `in_common`: two of them ran one commit. `alike`:
+    those that failed it in all runs of a commit that two ran, if it did so often; else too few
+    failures tell boxes apart.
+    """
+
+    in_common: bool
+    alike: Sequence[str] = ()
 
 
 class OnCommit(NamedTuple):
@@ -112,6 +122,14 @@ def blame(strata: Sequence[Mapping[Box, OnCommit]]) -> Blame[Box] | None:
     if not names or counts[:, :, 0].sum() <= NO_FAILURES:
         return None
     return _Weighed(names, counts[:, :, 0], counts[:, :, 1]).blame()
+
+
+def uncompared(commits: Sequence[Mapping[str, OnCommit]]) -> Uncompared:
+    """Return why the boxes that ran a test on these commits cannot be compared."""
+    shared = [boxes for boxes in commits if len(boxes) > 1]
+    alike = [boxes for boxes in shared if _all_failed(boxes)]
+    often = sum(on.failed for boxes in alike for on in boxes.values()) > NO_FAILURES
+    return Uncompared(bool(shared), sorted({*chain.from_iterable(alike)}) if often else ())
 
 
 def _all_failed(boxes: Mapping[Box, OnCommit]) -> bool:

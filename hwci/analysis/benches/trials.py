@@ -16,7 +16,7 @@ from itertools import takewhile
 from operator import or_
 from typing import NamedTuple
 
-from hwci.analysis.benches.blame import Blame, OnCommit, blame
+from hwci.analysis.benches.blame import Blame, OnCommit, Uncompared, blame, uncompared
 from hwci.analysis.benches.presence import Order, is_rerun, orders
 from hwci.analysis.outcomes import FirstAttempts, NotableResult, ProductOutcomes, RunOutcomes
 from hwci.engine.test_sets import CountedTests, mask_of, tests_in
@@ -217,16 +217,33 @@ class Trials:
             self._blames[test] = self._weighed(test)
         return self._blames[test]
 
-    def _weighed(self, test: int) -> Blame[Side] | None:
-        failing = [self._by_commit[sha] for sha in self._failing_commits.get(test, ())]
-        if not self.is_shared or not failing:
+    def why_uncompared(self, test: int) -> Uncompared | None:
+        """Return why the boxes of a test cannot be compared; None: they can."""
+        if self.blame_of(test) is not None:
             return None
+        commits: list[Mapping[str, OnCommit]] = []
+        for tries, _ in self._tries_of(test):
+            # A box before its note and since then is one box.
+            on: dict[str, OnCommit] = {}
+            for side, (failed, runs) in tries.items():
+                before = on.get(box_of(side), _NONE)
+                on[box_of(side)] = OnCommit(before.failed + failed, before.runs + runs)
+            commits.append(on)
+        return uncompared(commits)
+
+    def _weighed(self, test: int) -> Blame[Side] | None:
+        if not self.is_shared or test not in self._failing_commits:
+            return None
+        return blame(self._strata(self._tries_of(test)))
+
+    def _tries_of(self, test: int) -> Sequence[tuple[Tries, int]]:
+        """Return the tries of a test on commits, each with how often they ended so."""
+        failing = [self._by_commit[sha] for sha in self._failing_commits.get(test, ())]
         passing = self._ran - Counter(map(_ran_of, failing))
-        tries = [(_tries(trials, test), 1) for trials in failing] + [
+        return [(_tries(trials, test), 1) for trials in failing] + [
             (_tries([Trial(*ran, 0) for ran in commit], test), times)
             for commit, times in passing.items()
         ]
-        return blame(self._strata(tries))
 
     def _strata(self, tries: Sequence[tuple[Tries, int]]) -> Sequence[Tries]:
         """Return the tries of a test on commits, each with how often they ended so, apart where a

@@ -13,7 +13,7 @@ from hwci.said import counted, day, joined
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-    from hwci.analysis.benches.blame import Blame
+    from hwci.analysis.benches.blame import Blame, Uncompared
     from hwci.analysis.benches.health import LostRun
     from hwci.analysis.benches.report import BoxReport, Figures, Note
 
@@ -66,15 +66,29 @@ def of_boxes(
     boxes: Sequence[str],
     failed_on: Collection[str],
     notes: Mapping[str, Note],
+    uncompared: Uncompared | None,
 ) -> str:
     """Say on which of its boxes a test fails, or why that is not known. `failed_on`: on which it
-    ever failed.
+    ever failed; `uncompared`: why its boxes cannot be compared, if nothing is known.
     """
     if len(boxes) == 1:
         return f"on {boxes[0]}, the only box"
-    if blame is None:
-        return "its boxes cannot be compared: no two ran the same commits, or too few runs failed"
-    return of_blame(blame, failed_on, notes) or "not enough runs to compare its boxes"
+    if uncompared is not None:
+        return of_uncompared(uncompared)
+    told = "" if blame is None else of_blame(blame, failed_on, notes)
+    return told or "not enough runs to compare its boxes"
+
+
+def of_uncompared(uncompared: Uncompared) -> str:
+    """Say why the boxes of a test cannot be compared, or that it failed on them alike."""
+    if uncompared.alike:
+        return f"it failed on {listed(uncompared.alike)} alike"
+    why = (
+        "too few failures tell them apart"
+        if uncompared.in_common
+        else "no two ran the same commits"
+    )
+    return f"its boxes cannot be compared: {why}"
 
 
 def of_blame(blame: Blame[Side], failed_on: Collection[str], notes: Mapping[str, Note]) -> str:

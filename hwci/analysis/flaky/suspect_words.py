@@ -27,7 +27,8 @@ def of_suspect(row: Suspect) -> str:
     """Say what the runs of a test suggest, or what is missing for that."""
     if row.found is None:
         return f"not enough data: {row.missing}"
-    on_boxes = words.of_boxes(row.blame, row.tried.boxes, row.tried.failed_on, row.notes)
+    tried = row.tried
+    on_boxes = words.of_boxes(row.blame, tried.boxes, tried.failed_on, row.notes, tried.uncompared)
     return ", ".join([of_found(row.found, on_boxes), *_to_do_words(row.found)])
 
 

@@ -19,7 +19,7 @@ from math import comb
 from typing import NamedTuple
 
 from hwci import said
-from hwci.analysis.benches.blame import Blame, Blamed
+from hwci.analysis.benches.blame import Blame, Blamed, Uncompared
 from hwci.analysis.benches.report import Note
 from hwci.analysis.benches.trials import Side, Told, Trials, box_of
 from hwci.analysis.benches.words import listed
@@ -188,7 +188,8 @@ class Tried(NamedTuple):
     the first attempt `failed`. `failed_on`: the boxes on which it did; `gone`: those of them that
     run it no more, each with its last run. `lost_here`: the runs that lost their board at this
     test, which count as failed, of `lost` runs that lost it at any test. `tests`: so many a run
-    has on average. `failed_last`: the boxes whose last run failed.
+    has on average. `failed_last`: the boxes whose last run failed. `uncompared`: why its boxes
+    cannot be compared; None: they can.
     """
 
     failed: int
@@ -200,6 +201,7 @@ class Tried(NamedTuple):
     lost: int
     tests: int
     failed_last: Collection[str] = ()
+    uncompared: Uncompared | None = None
 
     @property
     def is_lost_here(self) -> bool:
@@ -383,6 +385,7 @@ class SeenProduct:
             lost_here=[run for run, _, is_lost in told if is_lost],
             lost=sum(run.ran >> (number or 0) & 1 for run in lost),
             tests=max(1, sum(len(run.order) for run in runs) // max(1, len(runs))),
+            uncompared=None if number is None else self.trials.why_uncompared(number),
         )
 
     def suggested(self, test_id: str) -> Intermittent | str:
