@@ -74,11 +74,6 @@ def rates(counts: Sequence[tuple[int, int]]) -> list[Rate]:
     return [Rate(*count, *map(float, ends)) for count, *ends in zip(counts, low, high, strict=True)]
 
 
-def at_most(runs: int) -> float:
-    """Return the rate that a test does not exceed with 95 % that never failed in so many runs."""
-    return 1.0 - float((1 - SURE) ** (1 / runs))
-
-
 def chance_of_passes(failed: int, passed: int, runs: int) -> float:
     """Return the chance that a test with these counts passes so many times in a row (the posterior
     predictive of its rate).

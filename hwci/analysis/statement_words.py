@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from hwci.analysis.benches.words import listed, of_uncompared
-from hwci.analysis.certainty import SURE, at_most
+from hwci.analysis.certainty import SURE, rates
 from hwci.analysis.failures.look_first import named
 from hwci.analysis.flaky.branch_order import CommitKind
 from hwci.analysis.flaky.suspect_words import LIKELY, since_when, sure
@@ -105,8 +105,9 @@ def _lost_board(known: Known, statement: Statement) -> Answer:
 
 
 def _steady(_: Known, statement: Statement) -> Answer:
-    """Say how rarely a test fails at most, as it never did."""
-    most = tenths(100 * at_most(statement.runs))
+    """Say how rarely a test fails at most, as it never did: the upper end beside its counts."""
+    [rate] = rates([(0, statement.runs)])
+    most = tenths(100 * rate.high)
     runs = f"{counted(statement.runs, 'run')} {on_boxes(statement.boxes)}"
     passed = f"it passed at the first attempt in all of {runs}"
     return Answer(statement, f"Steady: {passed}, so it fails in {most} % at most", "steady")

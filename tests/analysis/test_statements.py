@@ -11,6 +11,7 @@ from itertools import combinations, pairwise, product
 from pathlib import Path
 from typing import Any
 from uuid import UUID
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -27,7 +28,9 @@ from hwci.analysis.flaky.suspects import (
     Suspect,
     Tried,
 )
+from hwci.analysis.one_test import one_test
 from hwci.analysis.outcomes import RunOutcomes
+from hwci.analysis.periods.days import calendar_days
 from hwci.analysis.statement_words import Answer, answer
 from hwci.analysis.statements import (
     CLAIMS,
@@ -41,7 +44,9 @@ from hwci.analysis.statements import (
 )
 from hwci.engine.facts import Facts, Report
 from hwci.engine.history import Scope
+from hwci.engine.periods import Period
 from hwci.engine.vocabulary import Outcome, Verdict
+from hwci.said import tenths
 from tests.analysis.races import EVER, ONE, RACE, only, planted
 from tests.simulation.calibration.page import recorded
 from tests.simulation.calibration.statements import said_of
@@ -567,6 +572,17 @@ def test_a_clean_test_of_700_runs_fails_in_half_a_percent_at_most() -> None:
     most = re.search(r"so it fails in ([\d.]+) % at most", found.answer)
     assert most
     assert float(most[1]) <= 0.5
+
+
+def test_how_often_a_steady_test_fails_at_most_is_the_end_of_the_interval_in_its_table() -> None:
+    history, runs = recorded(planted(runs=128))
+    days = calendar_days(Period(EPOCH, max(run.started_at for run in runs.runs)), ZoneInfo("UTC"))
+    tries = one_test(history, runs, "test_000", days).all
+    assert tries is not None
+    assert tries.within is not None
+    told = answer(Known(tried(0, runs=tries.first[1]), None, "0 of 128 runs failed", None))
+
+    assert f"fails in {tenths(100 * tries.within.high)} % at most" in told.sentence
 
 
 @pytest.mark.parametrize("seed", range(5))
