@@ -13,7 +13,7 @@ from hwci.analysis.benches.words import listed, of_uncompared
 from hwci.analysis.certainty import SURE, rates
 from hwci.analysis.failures.look_first import named
 from hwci.analysis.flaky.branch_order import CommitKind
-from hwci.analysis.flaky.suspect_words import LIKELY, since_when, sure
+from hwci.analysis.flaky.suspect_words import LIKELY, is_toss, since_when, sure
 from hwci.analysis.flaky.suspects import NEVER_PASSED, RUNS_NEEDED, Intermittent
 from hwci.analysis.statements import OF_BOXES, Claim, Failing, Known, Statement, statement_of
 from hwci.said import counted, day, short, tenths
@@ -139,7 +139,7 @@ def _fixed(known: Known, statement: Statement) -> Answer:
         sentence = f"Fixed{sure(found.fixed.chance)}: it was flaky {when}"
         return Answer(statement, sentence, "fixed")
     # Of several commits the failures beside it tell fewer: their lists know the last pass.
-    since = f" {when}" if _has_commit(found) else ""
+    since = f" {when}" if _has_commit(found) or is_toss(found.since) else ""
     return Answer(statement, f"Fixed: it was broken{since}, and passes now", "fixed")
 
 
@@ -252,7 +252,8 @@ def on_boxes(boxes: Sequence[str]) -> str:
 
 def _has_commit(found: Intermittent) -> bool:
     """Whether one commit likely did it."""
-    return found.since.before < LIKELY and found.since.suspects[0].share >= LIKELY
+    since = found.since
+    return since.before < LIKELY and since.suspects[0].share >= LIKELY and not is_toss(since)
 
 
 def _likeliest(found: Intermittent) -> str:

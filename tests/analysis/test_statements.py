@@ -20,12 +20,13 @@ from hwci.analysis.benches.report import Note
 from hwci.analysis.benches.trials import Earlier, Side
 from hwci.analysis.failures.incidents import failing_incidents
 from hwci.analysis.flaky.branch_order import CommitKind
-from hwci.analysis.flaky.suspect_words import of_suspect
+from hwci.analysis.flaky.suspect_words import of_change, of_found, of_suspect
 from hwci.analysis.flaky.suspects import (
     NEVER_PASSED,
     Intermittent,
     SeenProduct,
     Suspect,
+    SuspectCommit,
     Tried,
 )
 from hwci.analysis.one_test import one_test
@@ -155,7 +156,20 @@ def likeliest(found: Intermittent, kind: CommitKind, share: float = 0.72) -> Int
     return replace(found, since=since)
 
 
+def of_two(found: Intermittent, other: CommitKind = CommitKind.HARNESS) -> Intermittent:
+    """Return it with two commits, one of the firmware, either of which did it."""
+    suspects = row_of(planted(RACE).facts)[1].since.suspects[:2]
+    kinds = (CommitKind.FIRMWARE, other)
+    of_kinds = [
+        SuspectCommit(suspect.commit._replace(kind=kind), 0.5)
+        for suspect, kind in zip(suspects, kinds, strict=True)
+    ]
+    since = replace(found.since, suspects=of_kinds, suspects_total=2, before=0)
+    return replace(found, since=since)
+
+
 SINCE_ONE = likeliest(FLAKY, CommitKind.FIRMWARE)
+OTHER = row_of(planted(RACE).facts)[1].since.suspects[1].commit.sha[:12]
 SHA = SINCE_ONE.since.suspects[0].commit.sha[:12]
 DAY = "2 Jan"
 SINCE = f"since {SHA} of {DAY} (72 % sure)"
@@ -282,6 +296,21 @@ LOST_ONCE = tried(1, lost_here=runs_lost([B]), lost=3)
             Claim.FIXED,
             "Fixed: it was broken since bd91a1b70000 of 2 Jan (over 99 % sure), and passes now",
             "fixed",
+        ),
+        (
+            Known(tried(), None, of_two(MENDED_BUG), None),
+            Claim.FIXED,
+            f"Fixed: it was broken since one of 2 commits: {SHA} or {OTHER}, and passes now",
+            "fixed",
+        ),
+        (
+            Known(tried(), None, of_two(FLAKY), ON_ALL),
+            Claim.ALIKE,
+            (
+                "Flaky on bench-1, bench-2, bench-3 and bench-4 alike, since one of 2 commits:"
+                f" {SHA} or {OTHER}: a race in the firmware or in the test is likely"
+            ),
+            "flaky, boxes alike",
         ),
         (
             Known(tried(), None, FLAKY, BEFORE_NOTE, notes=NOTES),
@@ -431,6 +460,15 @@ def test_alike_on_all_boxes_since_a_commit_is_a_race_in_what_it_changed(
     found = likeliest(FLAKY, kind)
 
     assert answer(Known(tried(80), None, found, ON_ALL)).sentence.endswith(f"{SINCE}: {why}")
+
+
+def test_what_one_of_two_commits_changed_is_said_if_both_changed_it() -> None:
+    harness, firmware = of_two(FLAKY), of_two(FLAKY, CommitKind.FIRMWARE)
+
+    assert of_change(harness.since) == ""
+    assert of_change(firmware.since) == "the commit changed firmware only"
+    assert "likely" not in of_found(harness)
+    assert "one of 2 commits" in of_found(harness)
 
 
 def _all_known() -> list[Known]:

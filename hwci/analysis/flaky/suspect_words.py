@@ -16,6 +16,9 @@ LIKELY = 0.5
 WORTH_A_LOOK = 0.1
 """A commit that is less likely is no lead: only how many it may be is said."""
 
+TOSS = 2
+"""Where it was one of so many commits, and none alone is likely, all are named."""
+
 TELLS = 2
 """Below so many times the odds that any commit has, what the commit changed is not said."""
 
@@ -50,6 +53,9 @@ def _kind_words(since: Since) -> str:
         return ""
     kind, share = max(since.kinds.items(), key=lambda kind: kind[1])
     usual = since.usual.get(kind, 0.0)
+    if is_toss(since):
+        kinds = {suspect.commit.kind for suspect in since.suspects}
+        return _KIND_WORDS[kinds.pop()] if len(kinds) == 1 else ""
     # A commit that is named has its chance beside it already.
     is_named = since.suspects[0].share >= LIKELY
     if not is_named and share * (1 - usual) < TELLS * usual * (1 - share):
@@ -106,6 +112,9 @@ def since_when(since: Since) -> str:
         first = day(since.begins_at)
         began = f"as far back as runs go ({first})" if since.is_first else f"since before {first}"
         return began if since.before >= STRONG else f"likely {began}"
+    if is_toss(since):
+        one, other = (short(suspect.commit.sha) for suspect in since.suspects)
+        return f"since one of {TOSS} commits: {one} or {other}"
     best = since.suspects[0]
     if best.share >= LIKELY:
         return f"since {short(best.commit.sha)} of {day(best.commit.seen_at)}{sure(best.share)}"
@@ -113,6 +122,14 @@ def since_when(since: Since) -> str:
     if best.share < WORTH_A_LOOK:
         return one_of
     return f"{one_of}, likeliest {short(best.commit.sha)} ({percent(best.share)})"
+
+
+def is_toss(since: Since) -> bool:
+    """Whether it was one of two commits of the period, and neither is named alone."""
+    if since.before >= LIKELY or since.suspects_total != TOSS:
+        return False
+    best, other = since.suspects
+    return best.share < LIKELY or best.share == other.share
 
 
 def of_history(since: Since, test_id: str, left: int) -> str:
