@@ -12,7 +12,7 @@ from hwci.analysis.benches import words
 from hwci.analysis.benches.report import Note
 from hwci.analysis.failures.incidents import Described
 from hwci.analysis.flaky.suspect_words import LIKELY, of_change, of_fixed, since_when
-from hwci.analysis.flaky.suspects import NEVER_PASSED, Intermittent, SeenProduct, Since
+from hwci.analysis.flaky.suspects import NEVER_PASSED, SeenProduct, Since
 from hwci.analysis.one_test import OneTest, Tries
 from hwci.analysis.outcomes import ProductOutcomes, RecordedRuns
 from hwci.analysis.statement_words import answer, on_boxes
@@ -72,9 +72,8 @@ def _sentences(said: Iterable[str]) -> str:
 def _known(about: About, tries: Tries) -> Known:
     history, runs, test_id, pending, incidents, notes = about
     seen = SeenProduct(history, runs, notes)
-    found: Intermittent | str = NEVER_PASSED
-    if not is_broken(tries.attempts, tries.failed_attempts):
-        found = seen.suggested(test_id)
+    never_passed = is_broken(tries.attempts, tries.failed_attempts)
+    found = seen.found(test_id, never_passed=never_passed)
     return known_of(seen.tried(test_id), pending, found, seen.blame_of(test_id), incidents, notes)
 
 

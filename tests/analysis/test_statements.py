@@ -698,6 +698,16 @@ def with_test(facts: Facts, shas: Collection[str], outcome: str | None) -> Facts
     return replace(facts, reports=tuple(reports))
 
 
+def test_a_test_whose_only_run_failed_fails_now_and_is_not_called_broken() -> None:
+    facts = planted(replace(BUG, since=0)).facts
+    first = min(facts.reports, key=lambda report: report.started_at)
+    found = said_of(replace(planted(), facts=replace(facts, reports=(first,))))
+
+    assert found.statement.claim is Claim.FAILS_NOW
+    assert "roken" not in found.answer
+    assert "ot enough data to say more: 1 run on main; 20 are needed" in found.says
+
+
 def test_a_failing_test_that_no_box_runs_any_more_is_not_seen_and_does_not_fail_now() -> None:
     """bootloader.mcuboot.swap_using_move of the real boards: it never passed, and was left out."""
     facts = planted(replace(BUG, since=20)).facts

@@ -255,6 +255,17 @@ def test_one_run_is_not_enough() -> None:
     assert text == "not enough data: 1 run on main; 20 are needed"
 
 
+def test_one_run_that_failed_does_not_say_that_a_test_is_broken() -> None:
+    one, other = (_with(run, "t", True) for run in _passing(2))
+    history = planted().facts
+    assert of_suspect(only(with_reports(history, [one]))) == (
+        "not enough data: 1 run on main; 20 are needed"
+    )
+    assert of_suspect(only(with_reports(history, [one, other]))) == (
+        "not enough data: it never passed in this period"
+    )
+
+
 def test_one_that_always_fails_is_broken() -> None:
     facts = planted(Cause(Kind.BUG, ONE, rate=1.0)).facts
     assert of_suspect(only(facts)) == "not enough data: it never passed in this period"

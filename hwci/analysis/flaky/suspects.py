@@ -352,7 +352,7 @@ class SeenProduct:
 
     def suspect(self, row: FlakyTest, rate: Rate) -> Suspect:
         """Return what the runs of a test suggest."""
-        found = NEVER_PASSED if row.broken else self.suggested(row.test_id)
+        found = self.found(row.test_id, never_passed=row.broken)
         return Suspect(
             test=row,
             rate=rate,
@@ -387,6 +387,14 @@ class SeenProduct:
             tests=max(1, sum(len(run.order) for run in runs) // max(1, len(runs))),
             uncompared=None if number is None else self.trials.why_uncompared(number),
         )
+
+    def found(self, test_id: str, *, never_passed: bool) -> Intermittent | str:
+        """Return what the runs of a test suggest, or what is missing. One that failed is too little
+        to call a test broken.
+        """
+        if never_passed and sum(1 for _ in self.trials.told(test_id)) > 1:
+            return NEVER_PASSED
+        return self.suggested(test_id)
 
     def suggested(self, test_id: str) -> Intermittent | str:
         """Return what the runs of a test that passed and failed suggest, or what is missing. Where
