@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """One box over time, by small pictures."""
 
+from collections.abc import Sequence
+
 from hwci.analysis.benches.by_parts import SureShare, sure_shares
 from hwci.analysis.benches.one_box import Alone, OneBox, one_box
 from hwci.analysis.benches.report import Note, benches
@@ -78,14 +80,35 @@ def test_its_shares_of_results_are_as_sure_as_they_and_those_of_the_others_scatt
 
 
 def test_a_test_failed_alone_where_no_other_box_that_ran_it_at_the_commit_failed_it() -> None:
-    one = found(*PAST)
+    past = (*PAST, run("e", 9, "P2 F"), run("e", 10, "P P", "box-2"))
+    one = found(*past)
 
     assert one.alone.items == [
-        Alone(Product(REPO, SUITE), "boot", 1, 2),
-        Alone(Product(REPO, SUITE), "i2c", 1, 2),
+        Alone(Product(REPO, SUITE), "boot", 2, 3),
+        Alone(Product(REPO, SUITE), "i2c", 2, 3),
     ]
-    assert found(*PAST, most=1).alone.total == 2
-    assert len(found(*PAST, most=1).alone.items) == 1
+    assert found(*past, most=1).alone.total == 2
+    assert len(found(*past, most=1).alone.items) == 1
+
+
+def test_one_failure_alone_is_not_listed() -> None:
+    assert found(*PAST).alone.items == []
+
+
+def test_a_test_that_fails_on_all_boxes_alike_failed_on_none_alone() -> None:
+    """Of 200 commits, boot fails on ten of either box, and i2c on 25 of the first."""
+
+    def runs_of(at: int) -> Sequence[Report]:
+        boot = ["F" if at % 20 == number else "P" for number in (0, 10)]
+        i2c = "F" if at % 8 == 1 else "P"
+        return [
+            run(f"{at}", at * DAY, f"{boot[0]} {i2c}"),
+            run(f"{at}", at * DAY + 1, f"{boot[1]} P", "box-2"),
+        ]
+
+    one = found(*(report for at in range(200) for report in runs_of(at)))
+
+    assert [row.test_id for row in one.alone.items] == ["i2c"]
 
 
 def test_an_only_box_has_no_others_and_one_that_never_reached_has_no_results() -> None:

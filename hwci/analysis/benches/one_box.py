@@ -10,6 +10,7 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
+from hwci.analysis.benches.blame import Blamed
 from hwci.analysis.benches.by_parts import sure_shares
 from hwci.analysis.benches.health import health_of
 from hwci.analysis.benches.report import (
@@ -38,6 +39,10 @@ if TYPE_CHECKING:
     from hwci.engine.history import Scope
 
 
+COMMITS_NEEDED = 2
+"""A test that failed on fewer commits of this box alone may have by chance."""
+
+
 class Shares(NamedTuple):
     """Shares of runs and results; None: there is nothing to be a part of. `reached`: runs that
     reached the hardware. `lost`: of these, those that lost their board. `blamed`: results that
@@ -52,7 +57,8 @@ class Shares(NamedTuple):
 
 class Alone(NamedTuple):
     """A test that failed at first on this box and on no other that ran it at the commit: on how
-    many commits, of those on which another box ran it too.
+    many commits, two or more, of those on which another box ran it too. One that fails on all boxes
+    alike is left out: it fails alone by chance.
     """
 
     product: Product
@@ -150,6 +156,10 @@ def _alone(products: Sequence[Trials], box_key: str) -> Iterator[Alone]:
             ran.update(tests_in(both))
             failed.update(tests_in(alone))
         for test, commits in failed.items():
+            blame = product.blame_of(test)
+            is_alike = blame is not None and blame.blamed is Blamed.ALIKE
+            if commits < COMMITS_NEEDED or is_alike:
+                continue
             found = product.found
             yield Alone(found.product, found.tests[test], commits, ran[test])
 

@@ -79,7 +79,7 @@ function share(one) {
 
 /** The tests whose first attempt failed here, and on no other box that ran them at the commit. */
 export function Alone({ found: { alone, aloneTotal }, orgId }) {
-  if (alone.length === 0) return html`<${Empty}>On each commit, what failed here failed on another box too, or ran nowhere else.<//>`;
+  if (alone.length === 0) return html`<${Empty}>No test failed here, and on no other box, on two commits or more.<//>`;
   const columns = [
     { key: "test", title: "Test", name: true, cell: (row) => html`<${TestLink} test=${row} orgId=${orgId} />` },
     { key: "product", title: "Product", words: true, cell: ({ repoKey, suite }) => html`${suite} <span class="under">${repoKey}</span>` },
