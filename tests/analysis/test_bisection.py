@@ -10,6 +10,7 @@ import pytest
 
 from hwci.analysis.flaky.bisection import (
     COMMITS_MAX,
+    MISSING,
     Asked,
     MissingCommit,
     NextRun,
@@ -19,6 +20,7 @@ from hwci.analysis.flaky.bisection import (
 from hwci.analysis.flaky.weighing import Counts
 from hwci.engine.facts import Product, Report
 from hwci.engine.periods import Period
+from hwci.engine.vocabulary import Outcome
 from tests.analysis.races import RACE, planted
 from tests.engine.timeline import (
     EVER,
@@ -304,6 +306,19 @@ def test_without_ends_it_says_why_there_is_nothing_to_look_for(
     cause: Cause, missing: MissingCommit
 ) -> None:
     assert suggested(planted(cause)) is missing
+
+
+def test_of_a_test_that_fails_rarely_it_does_not_say_that_the_first_runs_failed() -> None:
+    fleet = planted(replace(RACE, rate=0.01, since=0), seed=3)
+    runs = sorted(fleet.facts.reports, key=lambda run: run.started_at)
+    first = [one for run in runs[:70] for one in run.tests if one.id == "test_000"]
+
+    assert len(first) > 50
+    assert {(one.outcome, one.attempts) for one in first} == {(Outcome.PASS, 1)}
+    assert suggested(fleet) is MissingCommit.BEFORE_PERIOD
+    assert MISSING[MissingCommit.BEFORE_PERIOD].text == (
+        "Its runs suggest that it failed before this period already"
+    )
 
 
 def test_without_ends_too_few_runs_suggest_none() -> None:

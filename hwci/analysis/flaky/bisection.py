@@ -115,7 +115,7 @@ MISSING = {
         "Name a commit on which it still worked, and a later one on which it failed",
     ),
     MissingCommit.BEFORE_PERIOD: Reason(
-        "It failed from the first runs of this period on",
+        "Its runs suggest that it failed before this period already",
         "Name a longer period, or a commit on which it still worked and one on which it failed",
     ),
     MissingCommit.FIXED: Reason(
