@@ -24,10 +24,13 @@ def test_products_are_listed_by_the_name_that_filters_take(signed_in: Command) -
     assert (row["repoKey"], row["suite"], row["configured"]) == (REPO, SUITE, "true")
 
 
-def test_a_configuration_is_listed_and_shown_as_apply_takes_it(signed_in: Command) -> None:
+@pytest.mark.parametrize("name", [PRODUCT, SUITE])
+def test_a_configuration_is_listed_and_shown_as_apply_takes_it(
+    signed_in: Command, name: str
+) -> None:
     assert PRODUCT in signed_in("suite-config", "list").out
 
-    shown = signed_in("suite-config", "show", PRODUCT)
+    shown = signed_in("suite-config", "show", name)
 
     assert json.loads(shown.out) == {
         "repo_key": REPO,
@@ -43,6 +46,10 @@ def test_a_product_without_configuration_is_an_error_with_the_nearest(signed_in:
 
     assert (code, out) == (1, "")
     assert f"cause: did you mean {PRODUCT}?" in err
+
+    slip = signed_in("suite-config", "show", "sensr")
+    assert (slip.code, slip.out) == (2, "")
+    assert f"cause: none has the suite 'sensr'; did you mean {SUITE}?\n" in slip.err
 
 
 @pytest.mark.parametrize(
