@@ -127,8 +127,9 @@ def next_steps(found: FailureEvidence) -> Iterator[str]:
         ways.append("dismiss")
     if resolved.review is not None:
         ways.append("reset")
-    commands = (f"hwci failures {way} {failure.id}" for way in ways)
-    yield f"To review it, as an owner or admin: {'; '.join(commands)}"
+    for number, way in enumerate(ways):  # a line each: all at once would undo one another
+        begun = "or" if number else "To review it, as an owner or admin"
+        yield f"{begun}: hwci failures {way} {failure.id}"
     if resolved.reason is Reason.VERDICT_MISSING:
         yield "For a verdict in the reports to come: add a [[verdict]] rule to hwci.toml"
 
