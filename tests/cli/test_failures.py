@@ -320,7 +320,7 @@ def test_reviews_move_a_failure_and_reset_brings_it_back(signed_in: Command) -> 
     shown = signed_in("failures", "show", bug).out
     says = "the checks alone: real firmware bug, no check speaks against it"
     assert f"class        real firmware bug, confirmed by Olga Owner; {says}\n" in shown
-    assert "status       Olga Owner, 20" in shown
+    assert "status       confirmed by Olga Owner, 20" in shown
 
     assert "real firmware bug, decided by the rules." in signed_in("failures", "reset", bug).out
 

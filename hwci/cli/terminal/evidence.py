@@ -193,11 +193,16 @@ def _facts(
     yield from _suspects("broken by", resolved.broken_by)
     yield f"fixed by     {passed}"
     yield f"class        {said}"
-    yield f"status       {resolved.status}{f', {moment(review.at)} UTC' if review else ''}"
+    yield f"status       {_status(resolved)}"
     if review is not None and review.note is not None:
         yield f"note         {review.note}"
     if review is not None and review.issue is not None:
         yield f"issue        {review.issue}"
+
+
+def _status(resolved: ResolvedFailureAnswer) -> str:
+    review = resolved.review
+    return f"{tables.status(resolved)}{f', {moment(review.at)} UTC' if review else ''}"
 
 
 def _suspects(title: str, found: BrokenByAnswer | None) -> Iterator[str]:

@@ -287,12 +287,12 @@ def _broken_and_fixed() -> list[Column[ResolvedFailureAnswer]]:
     ]
 
 
+def status(row: ResolvedFailureAnswer) -> str:
+    """Return who reviewed a failure, and how: `confirmed by Ana`; or that nobody did."""
+    return f"{REVIEWED[row.review.action]} by {row.status}" if row.review else row.status
+
+
 def _status_column() -> Column[ResolvedFailureAnswer]:
-    """Return the column that says who reviewed a failure, and how: `confirmed by Ana`."""
-
-    def status(row: ResolvedFailureAnswer) -> str:
-        return f"{REVIEWED[row.review.action]} by {row.status}" if row.review else row.status
-
     return Column("Status", status, spare=True)
 
 
