@@ -132,6 +132,20 @@ def test_a_test_with_a_slip_is_answered_with_the_nearest(
     assert "cause: no report names the test 'i2'; did you mean i2c?\n" in of_two.err
 
 
+@pytest.mark.parametrize("command", [("failures", "list"), ("runs", "list")])
+def test_a_list_of_a_test_that_no_report_names_says_the_nearest(
+    signed_in: Command, command: tuple[str, str]
+) -> None:
+    whole = signed_in(*command, "--test", "i2")
+    of_one = signed_in(*command, "--test", "i2", "--product", PRODUCT, "-o", "csv")
+    known = signed_in(*command, "--test", "i2c", "--branch", "mian")
+
+    where = "hwci tests list shows those that there are (did you mean i2c?)\n"
+    assert (whole.code, whole.out + whole.err) == (0, f"No report names the test i2: {where}")
+    assert (of_one.code, of_one.err) == (0, f"No report of {PRODUCT} names the test i2: {where}")
+    assert "names the test" not in known.out + known.err
+
+
 def test_a_suite_of_several_repositories_is_told_with_all(
     signed_in: Command, server: RunningServer
 ) -> None:
