@@ -44,6 +44,14 @@ def test_the_boxes_that_pass_on_the_same_commits_stand_beside_those_that_fail(
     assert told in err.splitlines()
 
 
+def test_a_flake_is_no_label_of_an_incident(signed_in: Command) -> None:
+    code, out, err = signed_in("incidents", "list", "--label", "flake")
+
+    assert (code, out) == (2, "")
+    assert "'flake' is not one of 'resolved', 'pending'" in err
+    assert "flake|" not in signed_in("incidents", "list", "--help", COLUMNS="200").out
+
+
 def test_a_spreadsheet_has_the_commit_that_began_it_and_the_fix(signed_in: Command) -> None:
     whole = signed_in("incidents", "list", "--label", "resolved", "--all", "-o", "csv").out
     rows = list(csv.DictReader(io.StringIO(whole)))
