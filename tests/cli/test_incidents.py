@@ -25,7 +25,8 @@ def test_failures_with_one_cause_are_one_line(signed_in: Command) -> None:
     (i2c,) = (line for line in out.splitlines() if " i2c " in line)
     assert "resolved" in i2c
     assert f"{B[:12]} Change drivers/i2c.c" in i2c
-    assert "not run again" in i2c
+    assert "not tried again" in i2c
+    assert "Tried again" in out
 
 
 def test_the_boxes_that_pass_on_the_same_commits_stand_beside_those_that_fail(

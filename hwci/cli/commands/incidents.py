@@ -189,7 +189,7 @@ def _layout(view: tables.View) -> "tables.Layout[IncidentAnswer]":
             column("First failed on", _first, spare=True, brief=partial(_first, digits=shortest)),
             tables.broken_by_column("May have broken it", lambda row: row.suspects),
             column("Verdict", lambda row: ", ".join(row.verdicts)),
-            column("Run again", _again, spare=True),
+            column("Tried again", _again, spare=True),
         ],
         "id repoKey suite branch onMergeBranch label since lastFailedAt testsTotal boxesTotal"
         " passesOnTotal failuresTotal commits times firstCommit.sha firstCommit.subject"
@@ -230,9 +230,9 @@ def _first(row: "IncidentAnswer", digits: "Callable[[str], str]" = short) -> str
 
 
 def _again(row: "IncidentAnswer") -> str:
-    """Write what a second try on a failing commit gave: had a test passed, it would be a flake."""
+    """Write what trying again, in a retry or a rerun, gave: had a test passed, it is a flake."""
     tried = row.reruns + row.retries
-    return f"failed again ({tried})" if tried else "not run again"
+    return f"failed again ({tried})" if tried else "not tried again"
 
 
 def _merged(row: "IncidentAnswer") -> str:
