@@ -246,6 +246,10 @@ def test_the_help_of_a_group_names_only_commands_that_it_has(group: str) -> None
         (("metrics", "--days", "3651"), "--days: it should be at most 3650"),
         (("runs", "list", "--status", "x"), "--status: 'x' is not one of 'running', 'lost',"),
         (("runs", "list", "--status", "faild"), "--status: there is no 'faild'; did you mean fai"),
+        (
+            ("runs", "list", "--status", "never reached"),
+            "--status: there is no 'never reached'; did you mean never-reached?",
+        ),
         (("metrics", "--table", "bugs"), "--table: there is no 'bugs'; did you mean real-bugs?"),
     ],
 )
