@@ -491,8 +491,7 @@ def unchecked_merges(view: View) -> Layout[UncheckedMerge]:
         "Merges not checked on hardware",
         _merge_columns(view),
         _MERGE_KEYS,
-        "Every announced merge of the period ran on hardware, or none was announced"
-        " (hwci merge-announce).",
+        "Every announced merge of the period ran on hardware.",
     )
 
 
@@ -516,8 +515,7 @@ def checked_merges(view: View) -> Layout[CheckedMergeAnswer]:
         ],
         f"{_MERGE_KEYS} subject firstRun.runRecordId firstRun.runId firstRun.runAttempt "
         "firstRun.suite firstRun.boxKey firstRun.sha firstRun.startedAt firstRun.ciRun",
-        "No announced merge of the period ran on hardware, or none was announced"
-        " (hwci merge-announce).",
+        "No announced merge of the period ran on hardware.",
     )
 
 
