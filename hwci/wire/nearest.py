@@ -11,8 +11,13 @@ _LONGEST = 200  # characters
 
 def hint(name: str, known: Iterable[str]) -> str:
     """Return the nearest known names as a question, else the names if they are few, else ""."""
-    names = {one.lower(): one for one in list(known)[:_COMPARED]}
-    near = get_close_matches(name[:_LONGEST].lower(), names, n=2)
+    names = {_compared(one): one for one in list(known)[:_COMPARED]}
+    near = get_close_matches(_compared(name[:_LONGEST]), names, n=2)
     if near:
         return f"did you mean {' or '.join(names[one] for one in near)}?"
     return f"known: {', '.join(names.values())}" if 0 < len(names) <= _LISTED else ""
+
+
+def _compared(name: str) -> str:
+    """Return what of a name is compared: the dashes that all flags begin with make none nearer."""
+    return name.lower().lstrip("-")

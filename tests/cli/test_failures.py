@@ -320,7 +320,7 @@ def test_reviews_move_a_failure_and_reset_brings_it_back(signed_in: Command) -> 
     shown = signed_in("failures", "show", bug).out
     says = "the checks alone: real firmware bug, no check speaks against it"
     assert f"class        real firmware bug, confirmed by Olga Owner; {says}\n" in shown
-    assert "status       Olga Owner, 20" in shown
+    assert "status       confirmed by Olga Owner, 20" in shown
 
     assert "real firmware bug, decided by the rules." in signed_in("failures", "reset", bug).out
 
@@ -373,7 +373,8 @@ def test_a_failure_without_a_verdict_names_the_review_and_the_rule_for_later_rep
     shown = cli("failures", "show", failure)
 
     assert "ambiguous, No harness verdict was reported" in shown.out
-    assert f"hwci failures confirm {failure}; hwci failures dismiss {failure}\n" in shown.err
+    review = f"owner or admin: hwci failures confirm {failure}\n"
+    assert f"{review}or: hwci failures dismiss {failure}\n" in shown.err.replace("note: ", "")
     assert "add a [[verdict]] rule to hwci.toml\n" in shown.err
 
 

@@ -216,6 +216,13 @@ def test_a_word_that_is_not_known_is_answered_with_the_one_that_is_meant(
     assert f"cause: did you mean {meant}" in err
 
 
+def test_no_flag_is_meant_where_only_the_dashes_are_alike(cli: Command) -> None:
+    err = cli("trends", "--box", "x").err
+
+    assert "has no flag --box\ncause: known: --as-of, --days, " in err
+    assert "did you mean" not in err
+
+
 @pytest.mark.parametrize("columns", ["40", "80"])
 @pytest.mark.parametrize("group", [(), ("admin",), ("boxes",)])
 def test_a_list_of_commands_cuts_no_sentence(
@@ -246,6 +253,10 @@ def test_the_help_of_a_group_names_only_commands_that_it_has(group: str) -> None
         (("metrics", "--days", "3651"), "--days: it should be at most 3650"),
         (("runs", "list", "--status", "x"), "--status: 'x' is not one of 'running', 'lost',"),
         (("runs", "list", "--status", "faild"), "--status: there is no 'faild'; did you mean fai"),
+        (
+            ("runs", "list", "--status", "never reached"),
+            "--status: there is no 'never reached'; did you mean never-reached?",
+        ),
         (("metrics", "--table", "bugs"), "--table: there is no 'bugs'; did you mean real-bugs?"),
     ],
 )

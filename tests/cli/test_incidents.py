@@ -25,7 +25,8 @@ def test_failures_with_one_cause_are_one_line(signed_in: Command) -> None:
     (i2c,) = (line for line in out.splitlines() if " i2c " in line)
     assert "resolved" in i2c
     assert f"{B[:12]} Change drivers/i2c.c" in i2c
-    assert "not run again" in i2c
+    assert "not tried again" in i2c
+    assert "Tried again" in out
 
 
 def test_the_boxes_that_pass_on_the_same_commits_stand_beside_those_that_fail(
@@ -42,6 +43,14 @@ def test_the_boxes_that_pass_on_the_same_commits_stand_beside_those_that_fail(
     assert "bench-1, passes on bench-9" in rtc
     told = f"rtc: Test commit {B[:12]} on bench-1 again: if it passes there, it is a flake"
     assert told in err.splitlines()
+
+
+def test_a_flake_is_no_label_of_an_incident(signed_in: Command) -> None:
+    code, out, err = signed_in("incidents", "list", "--label", "flake")
+
+    assert (code, out) == (2, "")
+    assert "'flake' is not one of 'resolved', 'pending'" in err
+    assert "flake|" not in signed_in("incidents", "list", "--help", COLUMNS="200").out
 
 
 def test_a_spreadsheet_has_the_commit_that_began_it_and_the_fix(signed_in: Command) -> None:

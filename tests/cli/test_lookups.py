@@ -24,10 +24,13 @@ def test_products_are_listed_by_the_name_that_filters_take(signed_in: Command) -
     assert (row["repoKey"], row["suite"], row["configured"]) == (REPO, SUITE, "true")
 
 
-def test_a_configuration_is_listed_and_shown_as_apply_takes_it(signed_in: Command) -> None:
+@pytest.mark.parametrize("name", [PRODUCT, SUITE])
+def test_a_configuration_is_listed_and_shown_as_apply_takes_it(
+    signed_in: Command, name: str
+) -> None:
     assert PRODUCT in signed_in("suite-config", "list").out
 
-    shown = signed_in("suite-config", "show", PRODUCT)
+    shown = signed_in("suite-config", "show", name)
 
     assert json.loads(shown.out) == {
         "repo_key": REPO,
@@ -43,6 +46,10 @@ def test_a_product_without_configuration_is_an_error_with_the_nearest(signed_in:
 
     assert (code, out) == (1, "")
     assert f"cause: did you mean {PRODUCT}?" in err
+
+    slip = signed_in("suite-config", "show", "sensr")
+    assert (slip.code, slip.out) == (2, "")
+    assert f"cause: none has the suite 'sensr'; did you mean {SUITE}?\n" in slip.err
 
 
 @pytest.mark.parametrize(
@@ -123,6 +130,20 @@ def test_a_test_with_a_slip_is_answered_with_the_nearest(
     assert (of_one.code, of_one.out, "did you mean i2c?" in of_one.err) == (1, "", True)
     assert (of_two.code, of_two.out) == (2, "")
     assert "cause: no report names the test 'i2'; did you mean i2c?\n" in of_two.err
+
+
+@pytest.mark.parametrize("command", [("failures", "list"), ("runs", "list")])
+def test_a_list_of_a_test_that_no_report_names_says_the_nearest(
+    signed_in: Command, command: tuple[str, str]
+) -> None:
+    whole = signed_in(*command, "--test", "i2")
+    of_one = signed_in(*command, "--test", "i2", "--product", PRODUCT, "-o", "csv")
+    known = signed_in(*command, "--test", "i2c", "--branch", "mian")
+
+    where = "hwci tests list shows those that there are (did you mean i2c?)\n"
+    assert (whole.code, whole.out + whole.err) == (0, f"No report names the test i2: {where}")
+    assert (of_one.code, of_one.err) == (0, f"No report of {PRODUCT} names the test i2: {where}")
+    assert "names the test" not in known.out + known.err
 
 
 def test_a_suite_of_several_repositories_is_told_with_all(

@@ -16,7 +16,7 @@ from tests.cli.conftest import Command
 from tests.support.answering import Answer as Canned
 from tests.support.answering import answering
 from tests.support.running import RunningServer, running_in_thread
-from tests.support.scene import BOX, HOSTILE, PRODUCT, REPO, UNSEEN, B, merge
+from tests.support.scene import BOX, HOSTILE, PRODUCT, REPO, UNSEEN, B, merge, report
 
 pytestmark = [pytest.mark.clock, pytest.mark.usefixtures("busy_server")]
 
@@ -304,6 +304,28 @@ def test_a_merge_of_no_product_is_shown_as_unassigned(cli: Command, tmp_path: Pa
             assert "acme/one (Unassigned)" in every
             assert "acme/one (Unassigned)" in of_one
             assert "acme/two" not in of_one
+
+
+def test_a_table_of_merges_without_a_row_says_whether_any_was_announced(
+    cli: Command, tmp_path: Path
+) -> None:
+    with running_in_thread(tmp_path) as server:
+        settings = {"HWCI_URL": server.url, "HWCI_TOKEN": server.token}
+
+        def said(of: str) -> str:
+            answer = cli("metrics", "--table", of, **settings)
+            return " ".join((answer.out + answer.err).split())
+
+        before = {said("unchecked-merges"), said("checked-merges")}
+        with Client(server.url, ci_key=server.ci_key) as client:
+            client.send(calls.announce_merge(merge(B)))
+            missed = said("checked-merges")
+            client.send(calls.report_run(report(1, B, {"i2c": "pass"})))
+        checked = said("unchecked-merges")
+
+    assert before == {"No merge was announced in this period (hwci merge-announce)."}
+    assert missed == "No announced merge of the period ran on hardware."
+    assert checked == "Every announced merge of the period ran on hardware."
 
 
 def test_an_empty_period_says_what_to_do_next(signed_in: Command) -> None:

@@ -4,6 +4,7 @@ test, a product or a period that is not there (contract, "Answers beside the rul
 """
 
 import json
+import re
 from pathlib import Path
 from urllib.parse import quote
 
@@ -44,7 +45,11 @@ def test_each_box_has_a_row_with_its_rate_and_what_its_runs_did(signed_in: Comma
     assert code == 0
     assert " ".join(one).startswith("bench-1 0 of 4: 0.0 % (0.0-")
     assert " ".join(two).startswith("bench-2 4 of 4: 100.0 % (")
-    assert err.startswith("Not enough data to say whether it is flaky: ")
+    head, answered, *_ = err.splitlines()
+    assert re.fullmatch(
+        r"acme/firmware:hardware i2c · last 30 days to 20[-\d]+ \d\d:\d\d UTC", head
+    )
+    assert answered.startswith("Not enough data to say whether it is flaky: ")
     assert "Its first attempt failed in 4 of all 8 runs on 2 boxes; " in err
     assert "Retried in the same run: 4 results, of which 4 passed then." in err
     assert "Run again on the commit and box of a failed run: none." in err

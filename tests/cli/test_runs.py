@@ -65,6 +65,11 @@ def test_runs_are_listed_the_latest_start_first(signed_in: Command) -> None:
         "reported",
         "success",
     )
+    assert [row["ending"] for row in (found[0], found[5], found[6])] == [
+        "never-reached",
+        "failed",
+        "passed",
+    ]
     assert [found[5][f"tests.{key}"] for key in ("total", "passed", "failed", "retried")] == [
         "2",
         "0",

@@ -3,6 +3,7 @@
 The server decides which these are.
 """
 
+from enum import StrEnum
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 from uuid import UUID
@@ -30,6 +31,14 @@ MADE = {ReviewAction.CONFIRM: "confirmed", ReviewAction.DISMISS: "dismissed", No
 
 incidents = typer.Typer(no_args_is_help=True)
 
+
+class IncidentLabel(StrEnum):
+    """The labels of incidents: a flake is none."""
+
+    RESOLVED = Label.RESOLVED
+    PENDING = Label.PENDING
+
+
 IncidentId = Annotated[
     str,
     typer.Argument(
@@ -46,7 +55,7 @@ def list_incidents(
     server: Connection,
     *,
     label: Annotated[
-        Label | None, typer.Option(help="Only pending incidents, or resolved ones.")
+        IncidentLabel | None, typer.Option(help="Only pending incidents, or resolved ones.")
     ] = None,
     **period: Any,
 ) -> "Listed[IncidentAnswer]":
@@ -61,7 +70,8 @@ def list_incidents(
 
       hwci incidents list --product acme/firmware:sensor-fw --days 90 --all
     """
-    return client.calls.list_incidents(server.org_id(), label=label, **period), _layout
+    of_label = None if label is None else Label(label)
+    return client.calls.list_incidents(server.org_id(), label=of_label, **period), _layout
 
 
 @incidents.command("confirm")
@@ -179,7 +189,7 @@ def _layout(view: tables.View) -> "tables.Layout[IncidentAnswer]":
             column("First failed on", _first, spare=True, brief=partial(_first, digits=shortest)),
             tables.broken_by_column("May have broken it", lambda row: row.suspects),
             column("Verdict", lambda row: ", ".join(row.verdicts)),
-            column("Run again", _again, spare=True),
+            column("Tried again", _again, spare=True),
         ],
         "id repoKey suite branch onMergeBranch label since lastFailedAt testsTotal boxesTotal"
         " passesOnTotal failuresTotal commits times firstCommit.sha firstCommit.subject"
@@ -220,9 +230,9 @@ def _first(row: "IncidentAnswer", digits: "Callable[[str], str]" = short) -> str
 
 
 def _again(row: "IncidentAnswer") -> str:
-    """Write what a second try on a failing commit gave: had a test passed, it would be a flake."""
+    """Write what trying again, in a retry or a rerun, gave: had a test passed, it is a flake."""
     tried = row.reruns + row.retries
-    return f"failed again ({tried})" if tried else "not run again"
+    return f"failed again ({tried})" if tried else "not tried again"
 
 
 def _merged(row: "IncidentAnswer") -> str:

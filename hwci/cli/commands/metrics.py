@@ -20,6 +20,7 @@ from hwci.cli.terminal.metrics_page import (
     Scope,
     TableName,
     layout,
+    of_announced,
     show,
     view_of,
 )
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     Shaped = Callable[[tables.View], tables.Layout[Any]]
 
 LIMIT_DEFAULT = 10
+_OF_MERGES = {TableName.UNCHECKED_MERGES, TableName.CHECKED_MERGES}
 
 
 Limit = Annotated[
@@ -269,9 +271,23 @@ def _show_whole(server: Connection, wanted: Wanted, form: Format) -> None:
     if wanted.hide_broken and _note_broken(server, filters):
         shape = replace(shape, empty="No other test of the period had a failed attempt.")
     if not rows:
-        known = {of: value for of, value in filters.items() if value is not None}
-        shape = narrowing.explained(server, shape, known, "row", form)
+        shape = _without_rows(server, shape, wanted, filters, form)
     render.emit(shape, rows, form, server.links)
+
+
+def _without_rows(
+    server: Connection,
+    shape: tables.Layout[Any],
+    wanted: Wanted,
+    filters: dict[str, Any],
+    form: Format,
+) -> tables.Layout[Any]:
+    """Return a table that says why it has no row: what of its flags fits none, or no merge."""
+    if wanted.table in _OF_MERGES and form is Format.TABLE and not wanted.where:
+        scope = wanted.scope._replace(as_of=filters["as_of"])
+        shape = of_announced(shape, server.send(_page(server.org_id(), scope, 1)))
+    known = {of: value for of, value in filters.items() if value is not None}
+    return narrowing.explained(server, shape, known, "row", form)
 
 
 def _whole_flakiest(

@@ -141,7 +141,7 @@ def list_runs(
     from hwci.wire.base import ListPage
 
     form = options.form_of(json, output)
-    flags = {"box": box, "branch": branch, "sha": sha, "product": product}
+    flags = {"box": box, "branch": branch, "sha": sha, "test": test, "product": product}
     filters = narrowing.filters_of(server, flags, repo)
     filters |= _of_status(status)
     call = client.calls.list_runs(
@@ -149,7 +149,6 @@ def list_runs(
         **filters,
         ci_run=ci_run,
         hello_ok=None if hello is None else hello is Hello.OK,
-        test_id=test,
         retry_pass=retry_pass,
         failed_attempt=failed_attempt,
         start=options.time_of(start, "--from"),

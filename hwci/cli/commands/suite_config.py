@@ -317,7 +317,12 @@ def list_configurations(server: Connection, **wanted: Any) -> "Iterator[SuiteCon
 @connected(by_key=True)
 def show(
     server: Connection,
-    product: Annotated[str, typer.Argument(metavar="REPO:SUITE", help="The product.")],
+    product: Annotated[
+        str,
+        typer.Argument(
+            metavar="REPO:SUITE", help="The product; its suite alone, where one repository has it."
+        ),
+    ],
 ) -> None:
     """Print the configuration of a product as the server holds it: JSON that `apply` takes.
 
@@ -328,12 +333,14 @@ def show(
     from hwci.wire.nearest import hint
     from hwci.wire.reports import SuiteConfiguration
 
+    scope = server.scope_of(product, None)
     held = {tables.product(one.repo_key, one.suite): one for one in _sent(server)}
-    if product not in held:
+    config = next((one for one in held.values() if (one.repo_key, one.suite) == scope), None)
+    if config is None:
         cause = hint(product, held) or "none of this name was sent: hwci suite-config list"
         fix = "Send one: hwci suite-config apply; or name another product"
         raise command_error(f"{product} has no suite configuration", cause, fix)
-    fields = held[product].model_dump(by_alias=False, exclude={"updated_at"}, exclude_none=True)
+    fields = config.model_dump(by_alias=False, exclude={"updated_at"}, exclude_none=True)
     body = SuiteConfiguration.model_validate(fields)
     render.write_json(body.model_dump_json(indent=2, exclude_none=True))
 

@@ -171,15 +171,19 @@ class Connection:
         )
 
     def _no_test(self, org_id: UUID, test: str) -> ExplainedError:
-        from hwci.client import calls
-
-        listed = self.items(calls.list_tests(org_id, limit=limits.PAGE_LIMIT_MAX))
-        near = hint(test, (it.test_id for it in islice(listed, TESTS_COMPARED)))
+        near = self.near_test(org_id, test)
         return wrong_usage(
             "The test was not looked for",
             "; ".join(filter(None, (f"no report names the test {test!r}", near))),
             "Write its whole id (hwci tests list shows them)",
         )
+
+    def near_test(self, org_id: UUID, test: str, **scope: Any) -> str:
+        """Return which known test may be meant. `scope`: repository and suite to look in."""
+        from hwci.client import calls
+
+        listed = self.items(calls.list_tests(org_id, limit=limits.PAGE_LIMIT_MAX, **scope))
+        return hint(test, (it.test_id for it in islice(listed, TESTS_COMPARED)))
 
     def links(self, answer: "BaseModel | Sequence[BaseModel]") -> Mapping[str, str]:
         """Return where the words of an answer lead, if stdout is a terminal that may show links."""

@@ -105,7 +105,8 @@ def listing_of_a_period(
             view = View(now, "suite" in filters, only_repo(items))
             shape = layout(view)
             if not (answer if isinstance(answer, list) else answer.total):
-                shape = narrowing.explained(connection, shape, filters, noun, form)
+                narrowed = {**filters, "test_id": given.get("test")}
+                shape = narrowing.explained(connection, shape, narrowed, noun, form)
             emit_found(answer, shape, form, noun, connection.links)
 
         added = narrowing.parameters(command)

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from hwci.cli.terminal import options
-from hwci.cli.terminal.lists import NARROWING, flags_of
+from hwci.cli.terminal.lists import flags_of
 from hwci.cli.terminal.render import Format, note
 from hwci.cli.terminal.tables import product
 from hwci.client.explained import not_empty
@@ -30,11 +30,12 @@ _KINDS: Mapping[str, Any] = {
     "sha": options.OfSha,
     "product": options.Product,
 }
-_FIELDS = {"box": "box_key", "branch": "branch", "sha": "sha"}
-_NO_RUN = {
+_FIELDS = {"box": "box_key", "branch": "branch", "sha": "sha", "test": "test_id"}
+_NONE = {
     "box": "Box {} has reported no run{}",
     "branch": "No run{1} is of branch {0}",
     "sha": "No run{1} is of a commit that begins with {0}",
+    "test": "No report{1} names the test {0}",
 }
 
 
@@ -89,7 +90,7 @@ def nothing_fits(server: "Connection", filters: Filters, noun: str) -> str:
     """Return what is said of a list without a row: which of its flags names what no report names,
     else that they leave nothing; "" if the list is not narrowed.
     """
-    asked = {name: filters[_FIELDS[name]] for name in NARROWING if _FIELDS.get(name) in filters}
+    asked = {name: filters[field] for name, field in _FIELDS.items() if filters.get(field)}
     unknown = (_unknown(server, name, value, _scope(filters)) for name, value in asked.items())
     if line := next(filter(None, unknown), ""):
         return line
@@ -111,9 +112,14 @@ def _unknown(server: "Connection", name: str, value: str, scope: Filters) -> str
         hint = f" ({near})" if near else ""
         return f"No box is called {value}: hwci boxes list shows them{hint}"
     of = f" of {product(*scope.values())}" if len(scope) > 1 else ""
-    near = _near_branch(server, value, scope) if name == "branch" else ""
+    near = ""
+    if name == "branch":
+        near = _near_branch(server, value, scope)
+    elif name == "test":
+        near = server.near_test(server.org_id(), value, **scope)
     hint = f" ({near})" if near else ""
-    return f"{_NO_RUN[name].format(value, of)}: hwci runs list shows those that there are{hint}"
+    lists = "hwci tests list" if name == "test" else "hwci runs list"
+    return f"{_NONE[name].format(value, of)}: {lists} shows those that there are{hint}"
 
 
 def _near_branch(server: "Connection", branch: str, scope: Filters) -> str:

@@ -127,8 +127,9 @@ def next_steps(found: FailureEvidence) -> Iterator[str]:
         ways.append("dismiss")
     if resolved.review is not None:
         ways.append("reset")
-    commands = (f"hwci failures {way} {failure.id}" for way in ways)
-    yield f"To review it, as an owner or admin: {'; '.join(commands)}"
+    for number, way in enumerate(ways):  # a line each: all at once would undo one another
+        begun = "or" if number else "To review it, as an owner or admin"
+        yield f"{begun}: hwci failures {way} {failure.id}"
     if resolved.reason is Reason.VERDICT_MISSING:
         yield "For a verdict in the reports to come: add a [[verdict]] rule to hwci.toml"
 
@@ -192,11 +193,16 @@ def _facts(
     yield from _suspects("broken by", resolved.broken_by)
     yield f"fixed by     {passed}"
     yield f"class        {said}"
-    yield f"status       {resolved.status}{f', {moment(review.at)} UTC' if review else ''}"
+    yield f"status       {_status(resolved)}"
     if review is not None and review.note is not None:
         yield f"note         {review.note}"
     if review is not None and review.issue is not None:
         yield f"issue        {review.issue}"
+
+
+def _status(resolved: ResolvedFailureAnswer) -> str:
+    review = resolved.review
+    return f"{tables.status(resolved)}{f', {moment(review.at)} UTC' if review else ''}"
 
 
 def _suspects(title: str, found: BrokenByAnswer | None) -> Iterator[str]:

@@ -263,12 +263,19 @@ def _blocks(found: Overview) -> Iterator[Block]:
             yield Block(shape, rows, way, beside=SURE if rows.items else ())
         else:
             shape = layout(name, view)
-            if name is TableName.UNCHECKED_MERGES and not page.tiles.merges_checked.announced:
-                shape = replace(shape, empty=f"{tables.NONE_ANNOUNCED} (hwci merge-announce).")
+            if name is TableName.UNCHECKED_MERGES:
+                shape = of_announced(shape, page)
             yield Block(shape, rows, way, beside=[*_in_lost_runs(found, name)])
     ways = [pending_command(found.scope, of) for of in ("failures", "incidents")]
     beside = [f"a row for each incident: {ways[1]}"] if found.incidents else []
     yield Block(tables.pending(view), found.pending, ways[0], found.incidents, beside)
+
+
+def of_announced(shape: tables.Layout[Any], page: MetricsPage) -> tables.Layout[Any]:
+    """Return a table of merges that says so where none was announced in the period of the page."""
+    if page.tiles.merges_checked.announced:
+        return shape
+    return replace(shape, empty=f"{tables.NONE_ANNOUNCED} (hwci merge-announce).")
 
 
 def _in_lost_runs(found: Overview, name: TableName) -> Iterator[str]:

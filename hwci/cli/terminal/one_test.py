@@ -22,10 +22,10 @@ def show(found: OneTestAnswer, form: Format, links: Links | None = None) -> None
     if form is Format.JSON:
         render.emit_json(found)
         return
-    if form is Format.TABLE and found.answer is not None:
-        render.note(found.answer)
-        if found.says:
-            render.note(found.says)
+    if form is Format.TABLE:
+        for line in (_head(found), found.answer, found.says):
+            if line:
+                render.note(line)
     render.emit(boxes(found.period.end), found.boxes, form, links)
     if form is Format.TABLE and found.all is not None:
         more = found.boxes_total - len(found.boxes)
@@ -34,6 +34,12 @@ def show(found: OneTestAnswer, form: Format, links: Links | None = None) -> None
         render.note(_given(found.retries, "Retried in the same run", "result"))
         again = "Run again on the commit and box of a failed run"
         render.note(_given(found.reruns, again, "run"))
+
+
+def _head(found: OneTestAnswer) -> str:
+    product, period = tables.product(found.repo_key, found.suite), found.period
+    days = f"last {counted(period.days, 'day')} to {tables.moment(period.end)} UTC"
+    return f"{product} {found.test_id} · {days}"
 
 
 def boxes(now: datetime) -> tables.Layout[OnBoxAnswer]:

@@ -54,7 +54,7 @@ def runs(view: View, *, of_test: bool) -> Layout[RunAnswer]:
         ],
         "id repoKey suite workflow runId runAttempt boxKey trigger branch sha status "
         "startedAt endedAt conclusion helloOk tests.total tests.passed tests.failed "
-        "tests.retried ciRun ciUrl"
+        "tests.retried ciRun ciUrl ending"
         + (" result.outcome result.attempts result.verdict" if of_test else ""),
         "No run fits. Drop a filter, or report one: hwci report-run",
     )

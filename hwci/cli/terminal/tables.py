@@ -287,12 +287,12 @@ def _broken_and_fixed() -> list[Column[ResolvedFailureAnswer]]:
     ]
 
 
+def status(row: ResolvedFailureAnswer) -> str:
+    """Return who reviewed a failure, and how: `confirmed by Ana`; or that nobody did."""
+    return f"{REVIEWED[row.review.action]} by {row.status}" if row.review else row.status
+
+
 def _status_column() -> Column[ResolvedFailureAnswer]:
-    """Return the column that says who reviewed a failure, and how: `confirmed by Ana`."""
-
-    def status(row: ResolvedFailureAnswer) -> str:
-        return f"{REVIEWED[row.review.action]} by {row.status}" if row.review else row.status
-
     return Column("Status", status, spare=True)
 
 
@@ -491,8 +491,7 @@ def unchecked_merges(view: View) -> Layout[UncheckedMerge]:
         "Merges not checked on hardware",
         _merge_columns(view),
         _MERGE_KEYS,
-        "Every announced merge of the period ran on hardware, or none was announced"
-        " (hwci merge-announce).",
+        "Every announced merge of the period ran on hardware.",
     )
 
 
@@ -516,8 +515,7 @@ def checked_merges(view: View) -> Layout[CheckedMergeAnswer]:
         ],
         f"{_MERGE_KEYS} subject firstRun.runRecordId firstRun.runId firstRun.runAttempt "
         "firstRun.suite firstRun.boxKey firstRun.sha firstRun.startedAt firstRun.ciRun",
-        "No announced merge of the period ran on hardware, or none was announced"
-        " (hwci merge-announce).",
+        "No announced merge of the period ran on hardware.",
     )
 
 
