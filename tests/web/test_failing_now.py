@@ -48,7 +48,7 @@ def test_each_incident_is_a_row_that_leads_to_its_failures(page: Page, demo: Das
         only = f"only {one['boxes'][0]} runs this test"
         expect(row.get_by_text(only)).to_have_count(int(one["onlyBox"]))
         tried = one["reruns"] or one["retries"]
-        again = f"failed again: {tried} " if tried else "not run again"
+        again = f"failed again: {tried} " if tried else "not tried again"
         expect(row).to_contain_text(again)
         links = row.locator("a[href*='/failures/']").evaluate_all("all => all.map(a => a.href)")
         assert [link.rsplit("/", 1)[1] for link in links] == [of["id"] for of in one["failures"]]

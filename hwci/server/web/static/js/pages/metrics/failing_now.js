@@ -116,7 +116,7 @@ function runAgain({ testsTotal, runs, reruns, retries }) {
   const within = testsTotal === 1 ? ` in ${counted(runs, "run")}` : "";
   const retried = retries > 0 && `${counted(retries, "retry", "retries")}${within}`;
   const tried = [retried, reruns > 0 && counted(reruns, "rerun")].filter(Boolean);
-  return tried.length ? `failed again: ${tried.join(", ")}` : html`<span class="quiet">not run again</span>`;
+  return tried.length ? `failed again: ${tried.join(", ")}` : html`<span class="quiet">not tried again</span>`;
 }
 
 /** Where the failing commit was merged to since, and how the tests fare there. */
