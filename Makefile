@@ -1,7 +1,7 @@
 # The front door. A fresh machine needs Python 3.11+ and make; all else is installed into .venv.
 PYTHON ?= python3
-# Tests wait for processes and servers about half of their time.
-WORKERS := $(shell expr $$(getconf _NPROCESSORS_ONLN) \* 2)
+# Tests wait for processes and servers about a third of their time.
+WORKERS := $(shell expr $$(getconf _NPROCESSORS_ONLN) \* 3 / 2)
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/installed
