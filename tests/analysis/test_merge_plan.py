@@ -63,10 +63,10 @@ def test_without_a_run_of_the_product_there_is_no_figure() -> None:
 
 
 def test_the_parts_of_a_large_report_are_one_run() -> None:
-    one = ran(1, 40, run_id=7)
-    two = replace(one, run_id=99, part_of=Part(7, 2, 2), ended_at=one.ended_at)
+    first = replace(ran(1, 40, run_id=98), part_of=Part(7, 1, 2))
+    second = replace(first, run_id=99, part_of=Part(7, 2, 2))
 
-    (run,) = planned([one, two], MERGE).runs
+    (run,) = planned([first, second], MERGE).runs
 
     assert (run.offer.seconds, run.offer.runs) == (40, 1)
 

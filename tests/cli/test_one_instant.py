@@ -176,7 +176,7 @@ def test_the_page_and_what_is_still_failing(cli: Command, answering: Answering) 
     assert page == {"days": ["7"], "repoKey": ["r"], "limit": ["10"]}
     assert pending == {**page, "label": ["pending"], "asOf": [END]}
     assert incidents == {**pending, "limit": ["1"]}
-    asked = {"table": ["realBugs"], "toReview": ["false"], "limit": ["1"]}
+    asked = {"table": ["realBugs"], "limit": ["1"]}
     assert causes == {**page, **asked, "asOf": [END]}
     assert trends == lost == {"days": ["7"], "repoKey": ["r"], "asOf": [END]}
 

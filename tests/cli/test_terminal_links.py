@@ -8,7 +8,7 @@ import pytest
 
 from hwci.cli.terminal.links import linked
 from hwci.client import Client, calls
-from hwci.said import short, shortest
+from hwci.said import short
 from hwci.wire.reports import Links
 from tests.cli.terminals import at_terminal
 from tests.support.running import RunningServer
@@ -53,7 +53,7 @@ def test_a_list_of_runs_leads_to_commits_and_jobs(
 ) -> None:
     found = links_in(shown(linked_server, tmp_path, "runs", "list"))
 
-    brief = {shortest(sha): f"{SITE}/commit/{sha}" for sha in (A, B, C, D, E)}
+    brief = {short(sha): f"{SITE}/commit/{sha}" for sha in (A, B, C, D, E)}
     assert found == {**brief, "900 (1)": JOB}
 
 

@@ -122,14 +122,15 @@ def next_steps(found: FailureEvidence) -> Iterator[str]:
         yield f"Runs with this test: {shlex.join(runs)}"
         return
     known = resolved.failure_class
-    ways = ["dismiss" if known is FailureClass.REAL_FW_BUG else "confirm"]
-    if known is FailureClass.AMBIGUOUS:
-        ways.append("dismiss")
+    ways = []
+    if known is not FailureClass.REAL_FW_BUG:
+        ways.append(f": hwci failures confirm {failure.id}")
+    if known in {FailureClass.REAL_FW_BUG, FailureClass.AMBIGUOUS}:
+        ways.append(f": hwci failures dismiss {failure.id}")
     if resolved.review is not None:
-        ways.append("reset")
+        ways.append(f": hwci failures reset {failure.id}")
     for number, way in enumerate(ways):  # a line each: all at once would undo one another
-        begun = "or" if number else "To review it, as an owner or admin"
-        yield f"{begun}: hwci failures {way} {failure.id}"
+        yield f"{'or' if number else 'To review it, as an owner or admin'}{way}"
     if resolved.reason is Reason.VERDICT_MISSING:
         yield "For a verdict in the reports to come: add a [[verdict]] rule to hwci.toml"
 

@@ -115,7 +115,11 @@ class TestReported:
     async def test_a_report_is_a_run_record_with_its_tests_counted(self, storage: Storage) -> None:
         await storage.write(put(REPORT))
         assert await one(storage) == RunWhole(
-            RECORD, REPORT.covers_shas, REPORT.changes, items=REPORT.tests
+            RECORD,
+            REPORT.covers_shas,
+            REPORT.changes,
+            items=REPORT.tests,
+            rerun_of=REPORT.rerun_of,
         )
 
     async def test_it_belongs_to_its_organization_alone(self, storage: Storage) -> None:

@@ -56,8 +56,8 @@ def missing(connection: Connection, *, may_be_unfinished: bool = False) -> Seque
     if tables and TAKEN not in tables:
         raise StorageError(
             f"{connection.name} holds tables of another program, or of hwci before 1.0",
-            "name an empty database; what hwci before 1.0 kept, that version exports:"
-            " hwci admin export",
+            "name an empty database; what hwci before 1.0 kept, that version exports"
+            " with hwci admin export",
         )
     taken = {step for (step,) in connection.rows(f"SELECT step FROM {TAKEN}")} if tables else set()
     if unknown := sorted(taken.difference(steps())):

@@ -68,7 +68,7 @@ def check_header(path: Path, known_version: int) -> None:
         raise StorageError(
             f"{path} is a database of another program, or of hwci before 1.0",
             "name another file, it was left as it is; what hwci before 1.0 kept, that version"
-            " exports: hwci admin export",
+            " exports with hwci admin export",
         )
     refuse_newer(path, header.user_version, known_version)
 
