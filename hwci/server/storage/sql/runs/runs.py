@@ -69,11 +69,12 @@ _REPORTED = (
     " CROSS JOIN product p ON p.org_id = h.org_id AND p.id = h.product_id"
 )
 _RERUN_OF = (
-    "SELECT r.record_id FROM report r CROSS JOIN product p ON p.org_id = r.org_id"
-    " AND p.id = r.product_id WHERE r.org_id = ?1 AND r.repo_key = ?2 AND r.id IN ("
-    "SELECT id FROM report WHERE org_id = ?1 AND repo_key = ?2 AND run_id = ?3 UNION ALL"
-    " SELECT id FROM report WHERE org_id = ?1 AND coalesce(ci_run, ci_run_id) = ?3)"
-    " AND p.suite = ?4 AND (r.part IS NULL OR r.part = 1)"
+    "SELECT r.record_id FROM (SELECT id FROM report WHERE org_id = ?1 AND repo_key = ?2"
+    " AND run_id = ?3 UNION ALL SELECT id FROM report WHERE org_id = ?1"
+    " AND coalesce(ci_run, ci_run_id) = ?3) o"
+    " CROSS JOIN report r ON r.org_id = ?1 AND r.id = o.id"
+    " CROSS JOIN product p ON p.org_id = r.org_id AND p.id = r.product_id"
+    " WHERE r.repo_key = ?2 AND p.suite = ?4 AND (r.part IS NULL OR r.part = 1)"
     " ORDER BY r.box_key = ?5 DESC, r.run_attempt DESC, r.box_key LIMIT 1"
 )
 _TESTS = "live_test t WHERE t.org_id = l.org_id AND t.run_id = l.id"
