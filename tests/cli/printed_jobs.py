@@ -9,12 +9,14 @@ import sys
 import sysconfig
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import chdir
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import yaml
 
-from tests.cli.jobs import git
+from tests.cli.conftest import Command
+from tests.cli.jobs import git, repository
 from tests.examples.reading import stages
 from tests.support.recorded import recorded
 
@@ -219,3 +221,13 @@ class PrintedBench:
                 time.sleep(0.02)
             printed, _ = process.communicate(timeout=120)
         return process.returncode, printed
+
+
+def printed(cli: Command, folder: Path, file: str, url: str, key: str) -> PrintedBench:
+    """Return a bench that has what `hwci init` prints in a repository with this file."""
+    checkout = folder / "checkout"
+    repository(checkout, "hil/test_a.py", file)
+    with chdir(checkout):
+        done = cli("init", "--suite", "sensor-fw", HWCI_URL=url)
+    assert done.code == 0, done.err
+    return PrintedBench(folder, SYSTEMS[file], done.out, HWCI_CI_KEY=key)
