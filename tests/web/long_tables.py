@@ -33,11 +33,13 @@ def announcement(number: int) -> dict[str, Any]:
     }
 
 
-def flaky_report(number: int, box_key: str = "bench-1", attempts: int = 2) -> dict[str, Any]:
+def flaky_report(
+    number: int, box_key: str = "bench-1", attempts: int = 2, sha: str = "f" * 40
+) -> dict[str, Any]:
     """Return a report whose tests all passed at the second attempt, or at the first."""
     first = number * TESTS_OF_A_REPORT
     tests = [
         {"id": f"test_{first + i:05}", "outcome": "pass", "attempts": attempts, "duration_s": 1.0}
         for i in range(TESTS_OF_A_REPORT)
     ]
-    return report(run_id=number + 1, sha="f" * 40, box_key=box_key, tests=tests)
+    return report(run_id=int(sha[0], 16) * 100 + number, sha=sha, box_key=box_key, tests=tests)

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -23,6 +24,8 @@ from tests.web.long_tables import MERGES, TESTS, TESTS_OF_A_REPORT, announcement
 from tests.web.reading import part, rows
 
 DOM_ROWS_MAX = 120
+COMMITS = ("e" * 40, "f" * 40)
+"""A test is listed as failed on a box alone from two commits on."""
 
 
 def metrics(page: Page, server: RunningServer, email: str | None = None) -> str:
@@ -51,14 +54,14 @@ def empty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
 
 @pytest.fixture(scope="module")
 def full(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
-    """A server with 2,000 unchecked merges, imported at once, and 2,000 flaky tests."""
+    """A server with 2,000 unchecked merges, imported at once, and 2,000 tests flaky on one box."""
     merges = (MergeAnnouncement(**announcement(number)) for number in range(MERGES))
     sent = [Sent(announcement=merge) for merge in merges]
     with running_in_thread(tmp_path_factory.mktemp("full")) as server:
         as_operator(server, KeepSent(org_id=server.org_id, sent=sent))
-        for number in range(TESTS // TESTS_OF_A_REPORT):
-            send(server, "run-report", flaky_report(number))
-            send(server, "run-report", flaky_report(number, box_key="bench-2", attempts=1))
+        for sha, number in product(COMMITS, range(TESTS // TESTS_OF_A_REPORT)):
+            send(server, "run-report", flaky_report(number, sha=sha))
+            send(server, "run-report", flaky_report(number, "bench-2", attempts=1, sha=sha))
         yield server
 
 
