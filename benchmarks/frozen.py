@@ -27,7 +27,7 @@ from pydantic import (
 )
 from pydantic_core import CoreSchema, core_schema
 
-from hwci.engine.vocabulary import Outcome, Trigger, Verdict
+from hwci.contract.vocabulary import Outcome, Trigger, Verdict
 
 _INTEGER_MAX = 2**63 - 1
 _TIME = re.compile(

@@ -15,8 +15,9 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from hwci.client._resources import FOLLOW, ORG_ID, is_list
+from hwci.client._resources import FOLLOW, ORG_ID
 from hwci.engine.page.tables import Sort
+from hwci.wire.codec import item_of
 from hwci.wire.endpoint import Endpoint
 from hwci.wire.endpoints import named
 
@@ -153,9 +154,9 @@ def _method(prefix: str, name: str, endpoint: Endpoint, imports: _Imports) -> st
 
 
 def _of_client(prefix: str, endpoint: Endpoint, imports: _Imports) -> str:
-    if not is_list(endpoint) or endpoint.answer is None:
+    item = None if endpoint.answer is None else item_of(endpoint.answer)
+    if item is None:
         return _answer(endpoint, imports)
-    (item,) = endpoint.answer.__pydantic_generic_metadata__["args"]
     listing = imports.add("hwci.client._resources", f"{prefix}Listing")
     return f"{listing}[{_source(item, imports)}]"
 
@@ -185,9 +186,6 @@ def _optional(field: FieldInfo, imports: _Imports) -> str:
 def _source(kind: Any, imports: _Imports) -> str:  # noqa: ANN401 - any annotation
     """Return a type as source text."""
     origin, arguments = get_origin(kind), get_args(kind)
-    generic = getattr(kind, "__pydantic_generic_metadata__", {})
-    if generic.get("origin"):
-        origin, arguments = generic["origin"], generic["args"]
     if origin is Annotated:
         return _source(arguments[0], imports)
     if origin in {Union, UnionType}:

@@ -19,7 +19,7 @@ from docs import client_stub
 from docs.variables import VARIABLES as CLIENT_VARIABLES
 from hwci.cli.main import app
 from hwci.cli.terminal.lists import LISTS, NARROWING, flags_of
-from hwci.engine.vocabulary import REASONS
+from hwci.contract.vocabulary import REASONS
 from hwci.server import deadline, settings
 from hwci.server.app import process
 from hwci.server.http import cookies
@@ -33,6 +33,7 @@ from hwci.server.services.runs import streams
 from hwci.server.storage import reading, threads, turns
 from hwci.server.storage.sqlite import checking, condition, page_sums
 from hwci.wire import json_values, limits
+from hwci.wire.codec import name_of as answer_name
 from hwci.wire.endpoint import Endpoint, OwnLimit, Who
 from hwci.wire.endpoints import every
 
@@ -134,7 +135,7 @@ def route_row(route: Endpoint) -> tuple[str, ...]:
     who = route.who.value + (", CI Metrics enabled" if route.metrics else "")
     models = [model.__name__ for model in (route.body, route.query) if model is not None]
     # A generic answer's name has its item in brackets.
-    answer = "" if route.answer is None else f" `{route.answer.__name__}`"
+    answer = "" if route.answer is None else f" `{answer_name(route.answer)}`"
     return (
         f"{route.method} `{route.path}`",
         route.summary,

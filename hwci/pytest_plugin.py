@@ -23,7 +23,7 @@ from typing import TextIO
 
 import pytest
 
-from hwci.engine.vocabulary import Verdict
+from hwci.contract.vocabulary import Verdict
 
 VERDICT = "hwci.verdict"
 REASON = "hwci.reason"

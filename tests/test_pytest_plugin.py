@@ -13,7 +13,7 @@ import pytest
 
 import hwci.pytest_plugin
 from hwci.ci.results.pytest_results import id_of
-from hwci.engine.vocabulary import Verdict
+from hwci.contract.vocabulary import Verdict
 from tests.support.pytest_running import (
     FLAKY,
     RERUNFAILURES,

@@ -13,6 +13,7 @@ from typing import Any
 from uuid import UUID
 
 from hwci.ci.project import read_project
+from hwci.contract.vocabulary import REASONS, Label, Outcome, Trigger, Verdict
 from hwci.engine.facts import Commit, Facts, Product
 from hwci.engine.full_history import FullHistory
 from hwci.engine.history import Scope
@@ -22,7 +23,6 @@ from hwci.engine.page.reading import read_failures
 from hwci.engine.page.tables import FailureSelection, labelled_failures
 from hwci.engine.patterns import PathList
 from hwci.engine.periods import last_days
-from hwci.engine.vocabulary import REASONS, Label, Outcome, Trigger, Verdict
 from hwci.wire.reports import (
     Changes,
     CommitItem,

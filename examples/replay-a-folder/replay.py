@@ -10,13 +10,13 @@ from uuid import UUID
 
 from pydantic import ValidationError
 
+from hwci.contract.vocabulary import REASONS
 from hwci.engine.facts import Announcement, Facts, Product, Report, SuiteConfig
 from hwci.engine.full_history import FullHistory
 from hwci.engine.history import Scope
 from hwci.engine.page.failures import ResolvedFailure
 from hwci.engine.page.overview import Page, read_page
 from hwci.engine.periods import last_days
-from hwci.engine.vocabulary import REASONS
 from hwci.wire.base import parse_time
 from hwci.wire.errors import issues_of
 from hwci.wire.reports import MergeAnnouncement, RunReport, SuiteConfiguration

@@ -19,8 +19,8 @@ from hwci.analysis.benches.trials import Trials
 from hwci.analysis.certainty import Rate, rates
 from hwci.analysis.outcomes import NotableResult, ProductOutcomes, RecordedRuns, RunOutcomes
 from hwci.analysis.periods.days import Days
+from hwci.contract.vocabulary import Outcome, Verdict
 from hwci.engine.periods import Period
-from hwci.engine.vocabulary import Outcome, Verdict
 
 
 class Did(StrEnum):

@@ -15,10 +15,10 @@ from operator import or_
 from typing import NamedTuple, Protocol
 from uuid import UUID
 
+from hwci.contract.vocabulary import Outcome, Trigger, Verdict
 from hwci.engine.facts import FailureKey, Lane, Product
 from hwci.engine.history import ANYWHERE, History, Place, Scope, Where
 from hwci.engine.periods import Period
-from hwci.engine.vocabulary import Outcome, Trigger, Verdict
 
 
 class NotableResult(NamedTuple):

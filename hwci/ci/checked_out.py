@@ -16,7 +16,7 @@ from hwci.ci.branch import branch_of, same_name
 from hwci.ci.git.repository import Repository
 from hwci.ci.job import GIT, Notice, Sourced, matches_branch
 from hwci.ci.systems.system import slug
-from hwci.engine.vocabulary import Trigger
+from hwci.contract.vocabulary import Trigger
 from hwci.said import short
 
 Fields = Mapping[str, Sourced[Any]]

@@ -26,7 +26,7 @@ from hwci.ci.systems.system import (
     slug,
 )
 from hwci.client.files import MEBIBYTE, read_whole
-from hwci.engine.vocabulary import Trigger
+from hwci.contract.vocabulary import Trigger
 from hwci.wire import limits
 from hwci.wire.hashes import is_hash
 from hwci.wire.links import is_address

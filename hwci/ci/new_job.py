@@ -11,7 +11,7 @@ from importlib.resources import files as files_of
 from textwrap import indent
 from typing import NamedTuple
 
-from hwci.engine.vocabulary import CiSystem
+from hwci.contract.vocabulary import CiSystem
 
 _HWCI = "../.hwci/bin/hwci"
 """Beside the checkout, which a CI system empties before each job."""

@@ -23,7 +23,7 @@ from pydantic_core import ErrorDetails, PydanticCustomError
 from hwci import __version__
 from hwci.ci.results.platforms import Platforms
 from hwci.client.files import read_whole
-from hwci.engine.vocabulary import Verdict
+from hwci.contract.vocabulary import Verdict
 from hwci.said import counted
 from hwci.wire import limits
 from hwci.wire.base import Name

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from hwci.client._sync import Client
     from hwci.client.errors import HwciError
     from hwci.client.session import Session
-    from hwci.engine.vocabulary import (
+    from hwci.contract.shape import ListPage
+    from hwci.contract.vocabulary import (
         FailureClass,
         Label,
         Outcome,
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
         Trigger,
         Verdict,
     )
-    from hwci.wire.base import ListPage
     from hwci.wire.failures import FailureAnswer, FailureEvidence, ResolvedFailureAnswer
     from hwci.wire.metrics import (
         FlakyTestAnswer,
@@ -89,10 +89,10 @@ _HOMES = {
     "hwci.client._sync": "Client",
     "hwci.client.errors": "HwciError",
     "hwci.client.session": "Session",
-    "hwci.engine.vocabulary": (
+    "hwci.contract.vocabulary": (
         "FailureClass Label Outcome Role RunEventType RunStatus Trigger Verdict"
     ),
-    "hwci.wire.base": "ListPage",
+    "hwci.contract.shape": "ListPage",
     "hwci.wire.failures": "FailureAnswer FailureEvidence ResolvedFailureAnswer",
     "hwci.wire.metrics": (
         "FlakyTestAnswer MetricsPage ProductAnswer SuiteConfigAnswer UncheckedMerge"

@@ -51,7 +51,7 @@ from hwci.client._resources import (
 )
 from hwci.client.following import Follower
 from hwci.client.resources import AsyncResources
-from hwci.wire.base import ListPage
+from hwci.contract.shape import ListPage
 from hwci.wire.endpoint import Endpoint
 from hwci.wire.runs import RunEvent
 

@@ -15,7 +15,7 @@ from http import HTTPStatus
 from typing import Protocol, Self, TypeVar, cast
 from urllib.parse import urlencode
 
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
 from hwci import __version__
 from hwci.client._address import ServerAddress, parse_address
@@ -32,7 +32,8 @@ from hwci.client.errors import (
     UntrustedError,
     error_class,
 )
-from hwci.wire.base import ListPage
+from hwci.contract.shape import ListPage
+from hwci.wire.codec import from_json
 from hwci.wire.errors import ErrorBody
 from hwci.wire.limits import RUN_REPORT_BYTES
 
@@ -335,7 +336,7 @@ def fault_of(call: Call[T], outcome: Response | NoAnswer) -> HwciError:
 
 def _decoded(answer: type[T], response: Response) -> T:
     try:
-        return cast("T", cast("type[BaseModel]", answer).model_validate_json(response.body))
+        return from_json(answer, response.body)
     except ValidationError as fault:
         first = fault.errors(include_url=False, include_input=False)[0]
         where = ".".join(str(step) for step in first["loc"]) or "body"

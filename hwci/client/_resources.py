@@ -16,7 +16,9 @@ from hwci.client._call import Call, Id
 from hwci.client._functions import function_of
 from hwci.client._protocol import next_page
 from hwci.client.errors import OrganizationError, ServerAddressError
-from hwci.wire.base import ListPage, read_id
+from hwci.contract.shape import ListPage
+from hwci.wire.base import read_id
+from hwci.wire.codec import item_of
 from hwci.wire.endpoint import Endpoint
 from hwci.wire.endpoints import named
 
@@ -97,8 +99,7 @@ def call_in(endpoint: Endpoint, org_id: Id | None, *given: Any, **fields: Any) -
 
 def is_list(endpoint: Endpoint) -> bool:
     """Return whether it answers with a page of a list."""
-    answer = endpoint.answer
-    return answer is not None and answer.__pydantic_generic_metadata__["origin"] is ListPage
+    return endpoint.answer is not None and item_of(endpoint.answer) is not None
 
 
 class Named(Protocol):

@@ -55,7 +55,7 @@ from hwci.client._resources import (
     resource,
 )
 from hwci.client.resources import Resources
-from hwci.wire.base import ListPage
+from hwci.contract.shape import ListPage
 from hwci.wire.endpoint import Endpoint
 
 if TYPE_CHECKING:

@@ -7,7 +7,9 @@ from typing import Required, TypedDict, Unpack
 
 from hwci.analysis.flaky.suspects import RankBy
 from hwci.client._call import Call, Id
-from hwci.engine.vocabulary import FailureClass, Label, Role, RunEnding, RunStatus
+from hwci.contract.shape import ListPage
+from hwci.contract.trends import Trends
+from hwci.contract.vocabulary import FailureClass, Label, Role, RunEnding, RunStatus
 from hwci.wire.accounts import (
     AuditEntryAnswer,
     CiKeyAnswer,
@@ -41,8 +43,7 @@ from hwci.wire.analysis.one_box import OneBoxAnswer
 from hwci.wire.analysis.one_test import OneTestAnswer, TestNameAnswer
 from hwci.wire.analysis.suspects import SuspectAnswer
 from hwci.wire.analysis.times_to_fix import TimesToFixAnswer
-from hwci.wire.analysis.trends import TrendsAnswer
-from hwci.wire.base import HealthAnswer, ListPage
+from hwci.wire.base import HealthAnswer
 from hwci.wire.boxes import BoxAnswer, BoxInstallAnswer, BoxNoteAnswer, InstalledBox
 from hwci.wire.failures import FailureAnswer, FailureEvidence, ResolvedFailureAnswer
 from hwci.wire.metrics import (
@@ -663,7 +664,7 @@ def list_incidents(
 ) -> Call[ListPage[IncidentAnswer]]:
     """Failures that one cause explains, as one: tests by boxes, the commits that began it."""
 
-def trends(org_id: Id, /, **query: Unpack[PeriodFields]) -> Call[TrendsAnswer]:
+def trends(org_id: Id, /, **query: Unpack[PeriodFields]) -> Call[Trends]:
     """The tiles against the period before."""
 
 def bisection(org_id: Id, /, **query: Unpack[BisectionFields]) -> Call[ProgressAnswer]:

@@ -25,7 +25,7 @@ from hwci.client._protocol import (
     retry_delay,
 )
 from hwci.client.errors import AnswerShapeError, InvalidCallError
-from hwci.engine.vocabulary import RunEventType
+from hwci.contract.vocabulary import RunEventType
 from hwci.wire.endpoints.runs import FOLLOW_RUNS
 from hwci.wire.errors import Issue
 from hwci.wire.runs import RunEvent, StreamQuery

@@ -40,7 +40,8 @@ from hwci.client.calls import (
     SuspectsFields,
     TestNamesFields,
 )
-from hwci.engine.vocabulary import Role
+from hwci.contract.trends import Trends
+from hwci.contract.vocabulary import Role
 from hwci.wire.accounts import (
     AuditEntryAnswer,
     CiKeyAnswer,
@@ -74,7 +75,6 @@ from hwci.wire.analysis.one_box import OneBoxAnswer
 from hwci.wire.analysis.one_test import OneTestAnswer, TestNameAnswer
 from hwci.wire.analysis.suspects import SuspectAnswer
 from hwci.wire.analysis.times_to_fix import TimesToFixAnswer
-from hwci.wire.analysis.trends import TrendsAnswer
 from hwci.wire.base import HealthAnswer
 from hwci.wire.boxes import BoxAnswer, BoxInstallAnswer, BoxNoteAnswer, InstalledBox
 from hwci.wire.failures import FailureAnswer, FailureEvidence, ResolvedFailureAnswer
@@ -323,7 +323,7 @@ class Metrics:
     def flaky_history(self, **query: Unpack[FlakyHistoryFields]) -> FlakyHistories:
         """Flakiest tests over time and boxes, in the slots of the trend."""
 
-    def trends(self, **query: Unpack[PeriodFields]) -> TrendsAnswer:
+    def trends(self, **query: Unpack[PeriodFields]) -> Trends:
         """The tiles against the period before."""
 
     def by_day(self, **query: Unpack[DaysFields]) -> DaysAnswer:
@@ -653,7 +653,7 @@ class AsyncMetrics:
     async def flaky_history(self, **query: Unpack[FlakyHistoryFields]) -> FlakyHistories:
         """Flakiest tests over time and boxes, in the slots of the trend."""
 
-    async def trends(self, **query: Unpack[PeriodFields]) -> TrendsAnswer:
+    async def trends(self, **query: Unpack[PeriodFields]) -> Trends:
         """The tiles against the period before."""
 
     async def by_day(self, **query: Unpack[DaysFields]) -> DaysAnswer:

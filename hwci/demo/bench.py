@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from random import Random
 
+from hwci.contract.vocabulary import Outcome, Verdict
 from hwci.demo.branches import Trouble
 from hwci.demo.project import BENCH_MESSAGE, MESSAGES, DemoProduct
 from hwci.demo.story import FLAKY, OUTAGES, Outage, moment
-from hwci.engine.vocabulary import Outcome, Verdict
 from hwci.wire.reports import TestItem
 
 ATTEMPTS = 3

@@ -13,12 +13,12 @@ from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from random import Random
 
+from hwci.contract.vocabulary import Outcome, Trigger
 from hwci.demo.bench import Bench
 from hwci.demo.branches import SECONDS_APART, Push, Trouble, plans, pushes, troubles
 from hwci.demo.project import MAIN, PRODUCTS, RELEASE, REPOSITORY, SENSOR, SITE, DemoProduct
 from hwci.demo.story import THE_END, is_weekend, midnight, moment
 from hwci.engine.patterns import PathList
-from hwci.engine.vocabulary import Outcome, Trigger
 from hwci.wire.reports import (
     Changes,
     CommitItem,

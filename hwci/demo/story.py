@@ -10,8 +10,8 @@ and no row here holds what the page should show.
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
+from hwci.contract.vocabulary import Verdict
 from hwci.demo.project import GATEWAY, MAIN, RELEASE, SENSOR, DemoProduct
-from hwci.engine.vocabulary import Verdict
 
 THE_END = datetime(2026, 11, 20, 19, tzinfo=UTC)
 """The last run of the working day has reported, and the next is the nightly one."""

@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import NamedTuple
 from uuid import UUID, uuid5
 
-from hwci.engine.vocabulary import Outcome, ReviewAction, Trigger, Verdict
+from hwci.contract.vocabulary import Outcome, ReviewAction, Trigger, Verdict
 
 
 class Product(NamedTuple):

@@ -14,6 +14,7 @@ from functools import cached_property
 from typing import NamedTuple
 from uuid import UUID
 
+from hwci.contract.vocabulary import FailureClass, Outcome
 from hwci.engine.facts import (
     Announcement,
     Changes,
@@ -55,7 +56,6 @@ from hwci.engine.periods import Period, Slots
 from hwci.engine.rules.flakiness import has_failed_attempt
 from hwci.engine.rules.merges import count_checks, in_order
 from hwci.engine.rules.reports import carried_changes, first_places, report_order
-from hwci.engine.vocabulary import FailureClass, Outcome
 
 
 class Ran(NamedTuple):

@@ -12,6 +12,8 @@ from datetime import datetime
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 from uuid import UUID
 
+from hwci.contract.scope import ProductKey
+from hwci.contract.vocabulary import FailureClass, Outcome, Reason, Verdict
 from hwci.engine.facts import (
     Announcement,
     Changes,
@@ -23,7 +25,6 @@ from hwci.engine.facts import (
     TestKey,
 )
 from hwci.engine.periods import Period, Slots
-from hwci.engine.vocabulary import FailureClass, Outcome, Reason, Verdict
 
 Row = TypeVar("Row")
 
@@ -46,6 +47,13 @@ class Scope:
     def holds(self, repo_key: str, suite: str | None) -> bool:
         """Whether what belongs to a product, or to a repository alone, is shown."""
         return self.repo_key in {None, repo_key} and self.suite in {None, suite}
+
+    @property
+    def product(self) -> ProductKey | None:
+        """The product as answers have it; None of all products."""
+        if self.repo_key is None:
+            return None
+        return ProductKey(repo_key=self.repo_key, suite=self.suite)
 
 
 @dataclass(frozen=True, slots=True)

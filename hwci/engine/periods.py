@@ -7,9 +7,11 @@ not know what is counted in them.
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
+
+from hwci.contract.scope import PeriodOfDays
 
 SLOTS_MAX = 90
 _DAY = timedelta(days=1)
@@ -18,22 +20,30 @@ _EARLIEST = datetime.min.replace(tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True)
 class Period:
-    """Both ends belong to the period (semantics, 10)."""
+    """Both ends belong to the period (semantics, 10). `days`: as many as a person asked for, or how
+    many times 24 hours it takes to hold it, at least once.
+    """
 
     start: datetime
     end: datetime
+    days: int = field(default=0, compare=False)
+
+    def __post_init__(self) -> None:
+        if not self.days:
+            days = max(1, -(-(self.end - self.start) // _DAY))
+            object.__setattr__(self, "days", days)
 
     @property
-    def days(self) -> int:
-        """How many times 24 hours it takes to hold it, at least once."""
-        return max(1, -(-(self.end - self.start) // _DAY))
+    def shown(self) -> PeriodOfDays:
+        """The period as answers have it."""
+        return PeriodOfDays(days=self.days, start=self.start, end=self.end)
 
 
 def last_days(days: int, as_of: datetime) -> Period:
     """Return the period "N x 24 hours up to and including `asOf`", cut off at year 1."""
     length = timedelta(days=days)
     start = as_of - length if as_of - _EARLIEST > length else _EARLIEST
-    return Period(start, as_of)
+    return Period(start, as_of, days)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from uuid import UUID
 from pydantic import AfterValidator, Field, ValidationInfo, model_validator
 from pydantic_core import PydanticCustomError
 
-from hwci.engine.vocabulary import Role
+from hwci.contract.vocabulary import Role
 from hwci.wire import limits
 from hwci.wire.base import SECRET, STORABLE, Answer, Body, Name, Text, Time
 from hwci.wire.lists import ListRule

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, timezone
 from functools import lru_cache
 from inspect import signature
-from typing import Annotated, Any, Generic, Literal, TypeVar
+from typing import Annotated, Any, Literal
 from uuid import UUID
 
 from pydantic import (
@@ -32,8 +32,6 @@ from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 from hwci.wire import limits
 from hwci.wire.hashes import HASH, is_hash
 from hwci.wire.links import FAULT, is_address
-
-Item = TypeVar("Item")
 
 
 class CiPart(BaseModel):
@@ -103,11 +101,6 @@ class Answer(BaseModel):
 _CAN_LEAVE_OUT = "exclude_if" in signature(Field).parameters  # from pydantic 2.12 on
 
 
-def as_json(model: BaseModel) -> bytes:
-    """Return a model as JSON. Pydantic's own method makes text of the same length in between."""
-    return model.__pydantic_serializer__.to_json(model)
-
-
 def left_out_if_none() -> Any:  # noqa: ANN401 - the default of a field of any type
     """Return the default of a field that an answer has only where it has a value. A client whose
     pydantic is too old for that writes null.
@@ -121,15 +114,6 @@ def _is_none(value: object) -> bool:
 
 WORD = Field(strict=False)
 """Of an enum: its text is enough in Python, as it is in JSON."""
-
-
-class ListPage(Answer, Generic[Item]):
-    """The pagination convention of the spec."""
-
-    items: tuple[Item, ...]
-    total: int
-    page: int
-    limit: int
 
 
 class HealthAnswer(Answer):

@@ -5,7 +5,7 @@
 
 from uuid import UUID
 
-from hwci.engine.vocabulary import BoxStatus
+from hwci.contract.vocabulary import BoxStatus
 from hwci.wire.accounts import Actor, HeldToken, Secret
 from hwci.wire.base import Answer, Body, Name, Note, Time
 

@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel
 
@@ -90,7 +90,7 @@ class Endpoint:
     summary: str
     body: type[BaseModel] | None = None
     query: "type[Query] | None" = None
-    answer: type[BaseModel] | None = None
+    answer: type[Any] | None = None
     status: int = 200
     also: tuple[int, ...] = ()
     metrics: bool = False

@@ -12,12 +12,7 @@ from uuid import UUID
 
 from pydantic import Field
 
-from hwci.engine.facts import Commit, Lane, Review, run_record_id
-from hwci.engine.history import FailingRun, LaneCommit, LaneRun, SightedRun
-from hwci.engine.page import failures as engine
-from hwci.engine.page.plan import Reclassified
-from hwci.engine.rules.classify import Check, CheckedRun
-from hwci.engine.vocabulary import (
+from hwci.contract.vocabulary import (
     REASONS,
     FailureClass,
     FileKind,
@@ -27,6 +22,11 @@ from hwci.engine.vocabulary import (
     ReviewAction,
     Verdict,
 )
+from hwci.engine.facts import Commit, Lane, Review, run_record_id
+from hwci.engine.history import FailingRun, LaneCommit, LaneRun, SightedRun
+from hwci.engine.page import failures as engine
+from hwci.engine.page.plan import Reclassified
+from hwci.engine.rules.classify import Check, CheckedRun
 from hwci.wire import limits
 from hwci.wire.accounts import Actor
 from hwci.wire.base import Address, Answer, Body, Note, Time

@@ -14,13 +14,15 @@ from uuid import UUID
 
 from pydantic import Field
 
+from hwci.contract.scope import PeriodOfDays, ProductKey
+from hwci.contract.shape import ListPage
 from hwci.engine.facts import SuiteConfig
 from hwci.engine.history import ProductState, SightedRun
 from hwci.engine.page import over_time, plan, reading, tables
 from hwci.engine.page.overview import Page
 from hwci.engine.periods import Period
 from hwci.engine.rules.flakiness import FlakyTest, is_broken
-from hwci.wire.base import Answer, ListPage, Time, left_out_if_none
+from hwci.wire.base import Answer, Time, left_out_if_none
 from hwci.wire.failures import ReclassifiedFailure, ResolvedFailureAnswer, RunOnBox, box_run
 from hwci.wire.queries import MetricsQuery, PeriodQuery, PlanQuery
 
@@ -100,33 +102,6 @@ class SuiteConfigAnswer(Answer):
         targets = None if config.targets is None else TargetsAnswer.model_validate(config.targets)
         of_people = {"links": _links(config), "targets": targets}
         return cls(**asdict(config) | of_people, updated_at=updated_at)
-
-
-class PeriodAnswer(Answer):
-    """Both ends belong to the period."""
-
-    days: int
-    start: Time = Field(alias="from")
-    end: Time = Field(alias="to")
-
-    @classmethod
-    def of(cls, days: int, period: Period) -> Self:
-        """Make the answer of the days asked for; the period begins in year 1 at the earliest."""
-        return cls(days=days, start=period.start, end=period.end)
-
-
-class ProductKey(Answer):
-    """A product, or all products of a repository (`suite` null)."""
-
-    repo_key: str
-    suite: str | None
-
-    @classmethod
-    def of(cls, query: PeriodQuery) -> Self | None:
-        """Make the product asked for; None for all products."""
-        if query.repo_key is None:
-            return None
-        return cls(repo_key=query.repo_key, suite=query.suite)
 
 
 class MergesChecked(Answer):
@@ -258,7 +233,7 @@ class FlakyTestAnswer(Answer):
 class MetricsPage(Answer):
     """The metrics page."""
 
-    period: PeriodAnswer
+    period: PeriodOfDays
     product: ProductKey | None
     tiles: TilesAnswer
     unchecked_merges: ListPage[UncheckedMerge]
@@ -271,8 +246,8 @@ class MetricsPage(Answer):
         """Make the page that was asked for. `period`: the days of `query`."""
         first, resolved = query.first_page, partial(ResolvedFailureAnswer.of, org_id)
         return cls(
-            period=PeriodAnswer.of(query.days, period),
-            product=ProductKey.of(query),
+            period=period.shown,
+            product=query.product,
             tiles=TilesAnswer.of(page.tiles),
             unchecked_merges=first.page_of(page.unchecked_merges, UncheckedMerge.model_validate),
             real_bugs=first.page_of(page.real_bugs, resolved),
@@ -297,7 +272,7 @@ class TrendSlotAnswer(Answer):
 class TrendAnswer(Answer):
     """The tiles over time: slots of equal width, the last ending with the period."""
 
-    period: PeriodAnswer
+    period: PeriodOfDays
     product: ProductKey | None
     slots: Sequence[TrendSlotAnswer]
 
@@ -305,8 +280,8 @@ class TrendAnswer(Answer):
     def of(cls, slots: Sequence[over_time.TrendSlot], query: PeriodQuery, period: Period) -> Self:
         """Make the trend. `period`: the days of `query`."""
         return cls(
-            period=PeriodAnswer.of(query.days, period),
-            product=ProductKey.of(query),
+            period=period.shown,
+            product=query.product,
             slots=[TrendSlotAnswer.model_validate(slot) for slot in slots],
         )
 
@@ -362,7 +337,7 @@ class SuiteConfigPlan(Answer):
     newest `looked_at` of all `failures` are compared, and `complete` is false.
     """
 
-    period: PeriodAnswer
+    period: PeriodOfDays
     product: ProductKey
     before: RealFwBugs
     after: RealFwBugs
@@ -375,7 +350,7 @@ class SuiteConfigPlan(Answer):
     def of(cls, config: SuiteConfig, found: plan.Plan, query: PlanQuery, period: Period) -> Self:
         """Make the plan of a configuration. `period`: the days of `query`."""
         return cls(
-            period=PeriodAnswer.of(query.days, period),
+            period=period.shown,
             product=ProductKey(repo_key=config.repo_key, suite=config.suite),
             before=RealFwBugs.model_validate(found.before),
             after=RealFwBugs.model_validate(found.after),

@@ -27,7 +27,17 @@ from pydantic.alias_generators import to_camel
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 from hwci.analysis.flaky.suspects import RankBy
-from hwci.engine.history import Listing, Where
+from hwci.contract.scope import ProductKey
+from hwci.contract.shape import ListPage
+from hwci.contract.vocabulary import (
+    FailureClass,
+    FailureColumn,
+    FlakyColumn,
+    Label,
+    MergeColumn,
+    ResolvedColumn,
+)
+from hwci.engine.history import Listing, Scope, Where
 from hwci.engine.page.tables import (
     FailureSelection,
     FlakySelection,
@@ -36,16 +46,8 @@ from hwci.engine.page.tables import (
     Sort,
 )
 from hwci.engine.periods import Period
-from hwci.engine.vocabulary import (
-    FailureClass,
-    FailureColumn,
-    FlakyColumn,
-    Label,
-    MergeColumn,
-    ResolvedColumn,
-)
 from hwci.wire import limits
-from hwci.wire.base import STORABLE, ListPage, Name, TestId, Time, read_id
+from hwci.wire.base import STORABLE, Name, TestId, Time, read_id
 
 Column = TypeVar("Column", bound=StrEnum)
 Item = TypeVar("Item")
@@ -144,7 +146,7 @@ class PageQuery(Query):
 
     def page_of(self, rows: Listing[Row], of: Callable[[Row], Item]) -> ListPage[Item]:
         """Make the answer with the rows of this page; `of` makes each."""
-        items = [of(row) for row in rows.items]
+        items = tuple(map(of, rows.items))
         return ListPage(items=items, total=rows.total, page=self.page, limit=self.limit)
 
 
@@ -177,6 +179,11 @@ class ProductQuery(Query):
         if suite is not None and info.data.get("repo_key", suite) is None:
             raise PydanticCustomError("suite", "Needs `repoKey`: a suite belongs to a repository")
         return suite
+
+    @property
+    def product(self) -> ProductKey | None:
+        """The product as answers have it; None of all products."""
+        return Scope(self.repo_key, self.suite).product
 
 
 class PeriodQuery(ProductQuery):

@@ -11,9 +11,9 @@ from typing import Annotated
 from pydantic import AfterValidator, Field, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
 
+from hwci.contract.vocabulary import Outcome, Trigger, Verdict
 from hwci.engine import facts
 from hwci.engine.patterns import check_patterns
-from hwci.engine.vocabulary import Outcome, Trigger, Verdict
 from hwci.wire import limits
 from hwci.wire.base import (
     STORABLE,

@@ -11,7 +11,7 @@ from uuid import UUID
 from pydantic import Field, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
 
-from hwci.engine.vocabulary import Outcome, RunEnding, RunEventType, RunStatus, Trigger, Verdict
+from hwci.contract.vocabulary import Outcome, RunEnding, RunEventType, RunStatus, Trigger, Verdict
 from hwci.wire import limits
 from hwci.wire.accounts import Secret
 from hwci.wire.base import (

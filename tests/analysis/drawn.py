@@ -4,11 +4,11 @@
 import random
 from dataclasses import replace
 
+from hwci.contract.vocabulary import Label, ReviewAction
 from hwci.engine.facts import Changes, Facts, Product, Report, Review
 from hwci.engine.full_history import FullHistory
 from hwci.engine.history import Scope
 from hwci.engine.rules.labels import Group, groups_of
-from hwci.engine.vocabulary import Label, ReviewAction
 from tests.engine.timeline import CONFIG, ORG, REPO, SUITE, changes, commit, report
 from tests.server.storage.histories import EVER, NOON, HistoryDraw
 

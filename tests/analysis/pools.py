@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from hwci.contract.vocabulary import Verdict
 from hwci.engine.facts import Commit, Report
-from hwci.engine.vocabulary import Verdict
 from tests.engine.timeline import Past, changes, commit, item, report
 
 COMMITS = "abcdef"

@@ -13,9 +13,9 @@ from hwci.analysis.failures.what_if import what_if
 from hwci.analysis.flaky.suspects import flaky_tests
 from hwci.analysis.merges.merge_plan import plan
 from hwci.analysis.merges.unchecked import explain
+from hwci.contract.vocabulary import Label
 from hwci.engine.facts import Announcement, Facts, Report
 from hwci.engine.rules.labels import groups_of
-from hwci.engine.vocabulary import Label
 from hwci.wire.queries import SuspectsQuery
 from tests.engine.timeline import (
     ALL,

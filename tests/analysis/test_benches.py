@@ -26,10 +26,10 @@ from hwci.analysis.benches.report import Benches, Figures, Note, benches
 from hwci.analysis.benches.strata import Strata, Sum
 from hwci.analysis.benches.trials import Trial, box_of
 from hwci.analysis.benches.words import of_blame, of_box
+from hwci.contract.vocabulary import Outcome
 from hwci.engine.facts import Facts, Part, Report, TestItem
 from hwci.engine.history import OutOfTimeError, Scope
 from hwci.engine.periods import Period
-from hwci.engine.vocabulary import Outcome
 from tests.simulation.fleet import EPOCH, Cause, Kind, Plan, simulate
 from tests.support.outcomes import FullRecordedRuns
 from tests.support.soak import rounds

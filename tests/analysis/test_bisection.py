@@ -18,9 +18,9 @@ from hwci.analysis.flaky.bisection import (
     progress,
 )
 from hwci.analysis.flaky.weighing import Counts
+from hwci.contract.vocabulary import Outcome
 from hwci.engine.facts import Product, Report
 from hwci.engine.periods import Period
-from hwci.engine.vocabulary import Outcome
 from tests.analysis.races import RACE, planted
 from tests.engine.timeline import (
     EVER,

@@ -11,9 +11,9 @@ from hwci.analysis.failures.causes import (
     described,
     to_review,
 )
+from hwci.contract.vocabulary import FailureClass, FileKind, Outcome
 from hwci.engine.facts import Commit, Report
 from hwci.engine.page.reading import read_classified
-from hwci.engine.vocabulary import FailureClass, FileKind, Outcome
 from tests.analysis.stories import BROKEN, run
 from tests.engine.timeline import ALL, EVER, ORG, Past, changes, commit
 from tests.support.outcomes import FullRecordedRuns

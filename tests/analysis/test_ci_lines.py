@@ -14,7 +14,7 @@ import yaml
 from hwci.analysis.failures.ci_lines import lines_of, system_of
 from hwci.analysis.failures.gaps import Gap
 from hwci.ci.systems import SYSTEMS
-from hwci.engine.vocabulary import CiSystem
+from hwci.contract.vocabulary import CiSystem
 from tests.support.clones import git
 
 JOBS = Path(__file__).parents[2] / "hwci/ci/jobs"

@@ -9,9 +9,9 @@ from scipy.stats import hypergeom
 
 from hwci.analysis.failures.co_failure import _chance
 from hwci.analysis.failures.incidents import Incident, incidents
+from hwci.contract.vocabulary import Label
 from hwci.engine.facts import Facts, Report
 from hwci.engine.history import OutOfTimeError, Scope
-from hwci.engine.vocabulary import Label
 from tests.analysis.stories import COMMITS, runs
 from tests.engine.timeline import ALL, EVER, ORG, Past, changes, commit
 from tests.simulation.fleet import Cause, Kind, Plan, simulate

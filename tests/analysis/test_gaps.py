@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 
 from hwci.analysis.failures.gaps import Budget, Decides, Filling, Gap, GapCount, Together, budget
+from hwci.contract.vocabulary import FailureClass, Label, Outcome, Verdict
 from hwci.engine.facts import Changes, Commit, Facts, Product, Report, SuiteConfig
 from hwci.engine.full_history import FullHistory
 from hwci.engine.history import OutOfTimeError
 from hwci.engine.rules.classify import Classifier
 from hwci.engine.rules.labels import Group, groups_of
-from hwci.engine.vocabulary import FailureClass, Label, Outcome, Verdict
 from tests.engine.hurried import Hurried
 from tests.engine.timeline import (
     ALL,

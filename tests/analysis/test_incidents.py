@@ -15,10 +15,10 @@ from hwci.analysis.failures.incidents import (
     failures_of,
     incidents,
 )
+from hwci.contract.vocabulary import Label
 from hwci.engine.facts import Announcement, Report
 from hwci.engine.page.reading import read_failures
 from hwci.engine.periods import Period
-from hwci.engine.vocabulary import Label
 from tests.analysis.stories import BROKEN, run
 from tests.engine.timeline import (
     ALL,

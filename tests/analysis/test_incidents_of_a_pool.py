@@ -9,10 +9,10 @@ from dataclasses import replace
 import pytest
 
 from hwci.analysis.failures.incidents import Described, Incident, described, incidents
+from hwci.contract.vocabulary import Label, Outcome, Verdict
 from hwci.engine.facts import FailureKey, Report
 from hwci.engine.page.failures import describe
 from hwci.engine.rules.classify import Classifier
-from hwci.engine.vocabulary import Label, Outcome, Verdict
 from tests.analysis.pools import COMMITS, Plain, pushes, random_pool
 from tests.analysis.stories import runs, story
 from tests.engine.timeline import ALL, EVER, ORG, Past, changes, commit, report

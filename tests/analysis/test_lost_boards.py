@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 
 from hwci.analysis.failures.lost_boards import in_lost_runs, lost_board_of, lost_boards
+from hwci.contract.vocabulary import FailureClass
 from hwci.engine.facts import Part, Report
 from hwci.engine.page.reading import read_classified
-from hwci.engine.vocabulary import FailureClass
 from tests.engine.timeline import ALL, EVER, MAIN, ORG, Past, changes, commit, item, report
 from tests.support.outcomes import FullRecordedRuns
 

@@ -11,11 +11,11 @@ import pytest
 
 from hwci.analysis.one_test import CommitMark, DayTries, Given, OnBox, OneTest, Took, one_test
 from hwci.analysis.periods.days import Days, calendar_days
+from hwci.contract.vocabulary import Verdict
 from hwci.engine.facts import Facts, Product, Report
 from hwci.engine.history import Scope
 from hwci.engine.periods import Period
 from hwci.engine.rules.flakiness import flakiest
-from hwci.engine.vocabulary import Verdict
 from tests.engine.timeline import (
     ALL,
     ORG,

@@ -15,8 +15,8 @@ from hwci.analysis.statements import Claim, known_of, statement_of
 from hwci.ci.results.model import merged
 from hwci.ci.results.read import read_results
 from hwci.ci.results.verdicts import Rules, with_built_in
+from hwci.contract.vocabulary import Outcome, Trigger
 from hwci.engine.facts import Facts, Product, Report
-from hwci.engine.vocabulary import Outcome, Trigger
 from tests.simulation.fleet import EPOCH
 from tests.support.outcomes import FullRecordedRuns
 from tests.support.real_results import real_results

@@ -43,10 +43,10 @@ from hwci.analysis.statements import (
     look_first_at,
     statement_of,
 )
+from hwci.contract.vocabulary import Outcome, Verdict
 from hwci.engine.facts import Facts, Report
 from hwci.engine.history import Scope
 from hwci.engine.periods import Period
-from hwci.engine.vocabulary import Outcome, Verdict
 from hwci.said import tenths
 from tests.analysis.races import EVER, ONE, RACE, only, planted
 from tests.simulation.calibration.page import recorded

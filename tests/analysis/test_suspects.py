@@ -18,10 +18,10 @@ from hwci.analysis.flaky.branch_order import CommitKind
 from hwci.analysis.flaky.onset import rates_beside
 from hwci.analysis.flaky.suspect_words import of_change, of_suspect
 from hwci.analysis.flaky.suspects import Intermittent, RankBy, SeenProduct
+from hwci.contract.vocabulary import Outcome, Verdict
 from hwci.engine.facts import Changes, Commit, Facts, Report, TestItem
 from hwci.engine.history import Scope
 from hwci.engine.rules.flakiness import flakiest
-from hwci.engine.vocabulary import Outcome, Verdict
 from tests.analysis.races import EVER, ONE, RACE, asked, only, planted
 from tests.simulation.fleet import EPOCH, FILES, Cause, Kind
 from tests.support.outcomes import FullRecordedRuns

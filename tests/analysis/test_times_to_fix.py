@@ -16,9 +16,9 @@ import pytest
 from hwci.analysis.failures.incidents import incidents
 from hwci.analysis.periods.spread import FEWEST, spread
 from hwci.analysis.periods.times_to_fix import BesideBefore, TimesToFix, beside_before, times_to_fix
+from hwci.contract.vocabulary import Label
 from hwci.engine.facts import Announcement
 from hwci.engine.periods import Period, last_days
-from hwci.engine.vocabulary import Label
 from tests.analysis.stories import BROKEN, run, story
 from tests.analysis.stories import runs as together_again
 from tests.engine.timeline import (

@@ -10,11 +10,11 @@ from dataclasses import replace
 from itertools import count
 
 from hwci.analysis.failures.what_if import Edit, EditKind, Trying, what_if, with_pattern
+from hwci.contract.vocabulary import FileKind, Verdict
 from hwci.engine.facts import Changes, Facts, Product, Report, Review, SuiteConfig
 from hwci.engine.rules.classify import Classification, Classifier
 from hwci.engine.rules.labels import Group, group_of
 from hwci.engine.rules.reports import report_order
-from hwci.engine.vocabulary import FileKind, Verdict
 from tests.analysis.drawn import drawn, resolved
 from tests.engine.timeline import ORG, changes, commit
 from tests.server.storage.histories import NOON

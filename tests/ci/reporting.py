@@ -4,7 +4,7 @@
 from datetime import UTC, datetime
 
 from hwci.ci.job import Job
-from hwci.engine.vocabulary import Outcome
+from hwci.contract.vocabulary import Outcome
 from hwci.wire.reports import Changes, RunReport
 
 NAMES = ("repo_key", "workflow", "suite", "run_id", "run_attempt", "trigger", "branch", "sha")

@@ -17,7 +17,7 @@ from hwci.ci.results.verdicts import BUILT_IN
 from hwci.ci.results.xml import evidence
 from hwci.ci.results.xml.evidence import State
 from hwci.ci.results.xml.junit import junit_results
-from hwci.engine.vocabulary import Outcome
+from hwci.contract.vocabulary import Outcome
 from tests.ci.result_files import written
 
 SAMPLES = Path(__file__).parent / "samples"

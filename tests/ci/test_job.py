@@ -12,7 +12,7 @@ from hwci.ci.fields import FIELDS
 from hwci.ci.git.repository import Repository
 from hwci.ci.job import Job
 from hwci.ci.project import Product, Project
-from hwci.engine.vocabulary import Trigger
+from hwci.contract.vocabulary import Trigger
 from hwci.wire.reports import MergeAnnouncement, RunReport
 from tests.support.recorded import recorded
 

@@ -18,7 +18,7 @@ from hwci.ci.results.places import Attempt
 from hwci.ci.results.read import ResultsFileError, read_results
 from hwci.ci.results.verdicts import BUILT_IN
 from hwci.ci.results.xml import escaping, junit
-from hwci.engine.vocabulary import Verdict
+from hwci.contract.vocabulary import Verdict
 from tests.ci.result_files import written
 
 SAMPLES = Path(__file__).parent / "samples"

@@ -16,7 +16,7 @@ from hwci.ci.results.read import read_results
 from hwci.ci.results.verdicts import BUILT_IN
 from hwci.ci.results.xml.escaping import CONTROLS, EscapedControls
 from hwci.ci.results.xml.junit import junit_results
-from hwci.engine.vocabulary import Verdict
+from hwci.contract.vocabulary import Verdict
 
 LOG = b"""<testsuite name="hil" time="3">
 <testcase name="boot"><system-out><![CDATA[\x1b[32mok\x1b[0m\x07]]></system-out></testcase>

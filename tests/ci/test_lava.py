@@ -10,7 +10,7 @@ import pytest
 from hwci.ci.results.model import FileResults
 from hwci.ci.results.read import read_results
 from hwci.ci.results.verdicts import BUILT_IN
-from hwci.engine.vocabulary import Outcome, Verdict
+from hwci.contract.vocabulary import Outcome, Verdict
 
 SAMPLE = Path(__file__).parent / "samples" / "lava.xml"
 

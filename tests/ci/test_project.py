@@ -10,7 +10,7 @@ import pytest
 
 from hwci import __version__
 from hwci.ci.project import Names, ProjectFileError, find_project, project_path, read_project
-from hwci.engine.vocabulary import Verdict
+from hwci.contract.vocabulary import Verdict
 
 WHOLE = """
 repo_key = "acme/firmware"

@@ -16,7 +16,7 @@ import pytest
 from hwci.ci.results.model import FileResults
 from hwci.ci.results.read import read_results
 from hwci.ci.results.verdicts import BUILT_IN, Rule, judge, never_built
-from hwci.engine.vocabulary import Outcome, Verdict
+from hwci.contract.vocabulary import Outcome, Verdict
 from hwci.wire import limits
 from tests.support.real_results import real_results
 

@@ -15,7 +15,7 @@ from hwci.ci.reporting.report import (
     written_reports,
 )
 from hwci.ci.results.model import BoxResults, FileResults, merged
-from hwci.engine.vocabulary import Outcome, Trigger
+from hwci.contract.vocabulary import Outcome, Trigger
 from hwci.wire.reports import Changes, CommitItem, RunReport, TestItem
 
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)

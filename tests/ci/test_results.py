@@ -6,7 +6,7 @@ import pytest
 from hwci.ci.results.model import BoxResults, FileResults, merged
 from hwci.ci.results.names import stable_id
 from hwci.ci.results.places import Attempt
-from hwci.engine.vocabulary import Outcome, Verdict
+from hwci.contract.vocabulary import Outcome, Verdict
 
 
 @pytest.mark.parametrize(

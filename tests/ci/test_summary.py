@@ -16,7 +16,7 @@ from hwci.ci.reporting.summary import (
     inert,
     markdown,
 )
-from hwci.engine.vocabulary import Outcome, Trigger
+from hwci.contract.vocabulary import Outcome, Trigger
 from hwci.wire.reports import Changes, CommitItem, RunReport, TestItem
 
 NOON = datetime(2026, 1, 31, 12, tzinfo=UTC)

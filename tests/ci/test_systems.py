@@ -13,7 +13,7 @@ from hwci.ci.git.repository import Repository
 from hwci.ci.job import Job, hashed_run_id
 from hwci.ci.systems import SYSTEMS
 from hwci.ci.systems.system import slug
-from hwci.engine.vocabulary import Trigger
+from hwci.contract.vocabulary import Trigger
 from tests.support.clones import git
 from tests.support.recorded import NAMES, recorded
 

@@ -15,7 +15,7 @@ from hwci.ci.results.model import BoxResults, FileResults, merged
 from hwci.ci.results.places import Attempt, Place
 from hwci.ci.results.read import read_results
 from hwci.ci.results.verdicts import BUILT_IN
-from hwci.engine.vocabulary import Outcome, Verdict
+from hwci.contract.vocabulary import Outcome, Verdict
 
 SAMPLES = Path(__file__).parent / "samples"
 

@@ -13,7 +13,7 @@ from hwci.ci.git.repository import Repository
 from hwci.ci.job import Job
 from hwci.ci.reporting.under_test import UnderTest, series_of, under_test
 from hwci.client.store import BenchStore, PastRuns, PendingReport
-from hwci.engine.vocabulary import Trigger
+from hwci.contract.vocabulary import Trigger
 from hwci.wire.reports import PartOf, RunReport
 from tests.ci.reporting import report_of
 from tests.support.clones import Story, git

@@ -10,7 +10,7 @@ import pytest
 from hwci.ci.results import bench_words, expressions
 from hwci.ci.results.bench_words import DEVICE, Words
 from hwci.ci.results.verdicts import BUILT_IN, judge, never_built, with_built_in
-from hwci.engine.vocabulary import Verdict
+from hwci.contract.vocabulary import Verdict
 
 WORDS = (DEVICE, *bench_words.BENCH)
 BENCH = [

@@ -10,7 +10,7 @@ import pytest
 
 from hwci.ci.systems import SYSTEMS
 from hwci.client import Client, calls
-from hwci.engine.vocabulary import Role
+from hwci.contract.vocabulary import Role
 from tests.support.commands import invoked
 from tests.support.running import RunningServer, running_in_thread
 from tests.support.scene import play

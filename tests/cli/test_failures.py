@@ -15,8 +15,8 @@ from hwci.analysis.failures.gaps import Budget, Gap, GapCount, Together
 from hwci.analysis.failures.what_if import EditKind
 from hwci.cli.terminal import evidence, options, what_if
 from hwci.client import Client, calls
+from hwci.contract.vocabulary import REASONS, FailureClass, Reason, Verdict
 from hwci.engine.periods import Period
-from hwci.engine.vocabulary import REASONS, FailureClass, Reason, Verdict
 from hwci.said import short
 from hwci.wire.analysis.explanations import (
     ExplanationAnswer,

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from hwci.client import Client, calls
-from hwci.engine.vocabulary import Role
+from hwci.contract.vocabulary import Role
 from tests.cli.conftest import Command, invite_owner
 from tests.cli.every_command import COMMANDS
 from tests.support.running import EMAIL, PASSWORD, RunningServer

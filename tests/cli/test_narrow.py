@@ -16,7 +16,7 @@ import pytest
 from hwci.cli.terminal.metrics_page import TableName
 from hwci.cli.terminal.render import safe
 from hwci.client import Client, calls
-from hwci.engine.vocabulary import Role
+from hwci.contract.vocabulary import Role
 from hwci.wire.reports import RunReport
 from tests.cli.conftest import Command, invite_owner
 from tests.cli.every_command import COMMANDS

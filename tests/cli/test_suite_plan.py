@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from hwci.client import Client, calls
+from hwci.contract.vocabulary import Label
 from hwci.engine.page.plan import Plan, plan
-from hwci.engine.vocabulary import Label
 from hwci.server.services.ci_metrics import metrics
 from tests.cli.conftest import Command
 from tests.support.running import RunningServer

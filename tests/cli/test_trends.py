@@ -88,8 +88,8 @@ def test_both_periods_have_the_figures_of_their_pages(
         assert tiles["infraRuns"][which] == {
             "part": figures[0],
             "total": figures[1],
-            "low": 100 * within.low,
-            "high": 100 * within.high,
+            "low": within.low,
+            "high": within.high,
         }
         merges = tiles["mergesChecked"][which]
         assert merges["low"] is merges["high"] is None

@@ -11,7 +11,7 @@ import pytest
 from hwci.ci.reporting.report import part_run_id, run_reports
 from hwci.ci.results.model import BoxResults
 from hwci.client import AsyncClient, Client, calls, errors
-from hwci.engine.vocabulary import FailureClass, Label, Outcome, Reason, Trigger, Verdict
+from hwci.contract.vocabulary import FailureClass, Label, Outcome, Reason, Trigger, Verdict
 from hwci.wire.accounts import TokenPair
 from hwci.wire.reports import (
     Changes,

@@ -9,7 +9,7 @@ from uuid import UUID
 import pytest
 
 from hwci.client import calls, errors
-from hwci.engine.vocabulary import Label, Trigger
+from hwci.contract.vocabulary import Label, Trigger
 from hwci.wire.reports import Changes, MergeAnnouncement, RunReport
 
 ORG = UUID("7b0a3c0e-1111-4222-8333-444455556666")

@@ -26,8 +26,8 @@ from hwci.client._protocol import (
     retry_after,
     retry_delay,
 )
+from hwci.contract.shape import ListPage
 from hwci.wire.accounts import CiKeyAnswer, Me
-from hwci.wire.base import ListPage
 from hwci.wire.reports import SuiteConfiguration
 
 KEY = "svc_" + "0" * 64
@@ -345,7 +345,7 @@ def page_of(number: int, total: int, items: int = 1) -> ListPage[CiKeyAnswer]:
     key = CiKeyAnswer(
         id=UUID(int=1), name="ci", created_at=moment, last_used_at=None, revoked_at=None
     )
-    return ListPage(items=[key] * items, total=total, page=number, limit=10)
+    return ListPage(items=(key,) * items, total=total, page=number, limit=10)
 
 
 def test_the_next_page_is_the_same_call_one_page_on() -> None:
@@ -384,7 +384,8 @@ def test_the_protocol_half_imports_nothing_that_waits() -> None:
         "email.utils",
         "gzip",
         "http",
-        "hwci.wire.base",
+        "hwci.contract.shape",
+        "hwci.wire.codec",
         "hwci.wire.errors",
         "hwci.wire.limits",
         "pydantic",

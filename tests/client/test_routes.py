@@ -12,7 +12,15 @@ from pydantic import BaseModel
 from hwci.analysis.flaky.suspects import RankBy
 from hwci.client import Call, calls
 from hwci.client._call import Credential
-from hwci.engine.vocabulary import FailureClass, Label, Outcome, Role, RunEnding, RunStatus, Trigger
+from hwci.contract.vocabulary import (
+    FailureClass,
+    Label,
+    Outcome,
+    Role,
+    RunEnding,
+    RunStatus,
+    Trigger,
+)
 from hwci.server.http.call import Handler, parameters_of
 from hwci.server.routes.table import ROUTES
 from hwci.server.services.ci_metrics.tags import Tags

@@ -13,6 +13,7 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from hwci.analysis.failures.ci_lines import system_of
+from hwci.contract.vocabulary import CiSystem, FailureClass, Label, Outcome, Trigger
 from hwci.demo.history import Body, history
 from hwci.demo.project import BOXES
 from hwci.engine.facts import Facts, Product
@@ -22,7 +23,6 @@ from hwci.engine.page.overview import Page, read_page
 from hwci.engine.page.reading import read_failures
 from hwci.engine.page.tables import FailureSelection, labelled_failures
 from hwci.engine.periods import last_days
-from hwci.engine.vocabulary import CiSystem, FailureClass, Label, Outcome, Trigger
 from hwci.wire.reports import MergeAnnouncement, RunReport, SuiteConfiguration
 from tests.support.moved import INSTANT
 from tests.support.soak import rounds

@@ -9,7 +9,7 @@ import pytest
 
 from docs import client_stub
 from docs.generate import PAGES, REFERENCE
-from hwci.engine.vocabulary import REASONS
+from hwci.contract.vocabulary import REASONS
 
 ROOT = Path(__file__).parents[2]
 PAGES_OF_PEOPLE = [

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from hwci.contract.vocabulary import REASONS, FailureClass, Reason
 from hwci.engine.facts import Changes, Report, SuiteConfig
 from hwci.engine.history import Decision, OutOfTimeError
 from hwci.engine.rules.classify import (
@@ -18,7 +19,6 @@ from hwci.engine.rules.classify import (
     Classifier,
     Finding,
 )
-from hwci.engine.vocabulary import REASONS, FailureClass, Reason
 from tests.engine.hurried import Hurried
 from tests.engine.timeline import (
     BOX,

@@ -5,10 +5,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from uuid import UUID
 
+from hwci.contract.vocabulary import Label, Outcome, Reason
 from hwci.engine.facts import Changes, SuiteConfig
 from hwci.engine.full_history import FullHistory
 from hwci.engine.page.failures import CommitEvidence, Evidence, evidence, resolved_failure
-from hwci.engine.vocabulary import Label, Outcome, Reason
 from tests.engine.timeline import (
     ORG,
     REPO,

@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hwci.contract.vocabulary import FailureColumn, Label, Verdict
 from hwci.engine.facts import FailureKey, Lane
 from hwci.engine.history import FailingRun, Failure, Place
 from hwci.engine.page.failures import LabelledFailure
 from hwci.engine.page.tables import FailureSelection, Sort, labelled_failures
 from hwci.engine.periods import Period
-from hwci.engine.vocabulary import FailureColumn, Label, Verdict
 from tests.engine.slow_tables import LAW, SMALL, TEXTS, slowly_found, slowly_sorted
 from tests.engine.timeline import ALL, Past, item, minute, report, seen
 

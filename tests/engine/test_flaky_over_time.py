@@ -9,12 +9,12 @@ from itertools import groupby
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hwci.contract.vocabulary import FlakyColumn, Outcome
 from hwci.engine.facts import Product, Report
 from hwci.engine.history import Scope
 from hwci.engine.page.over_time import FlakyOverTime, flaky_over_time
 from hwci.engine.page.tables import FlakySelection, Sort, flakiest_tests
 from hwci.engine.periods import Period, Slots, equal_slots
-from hwci.engine.vocabulary import FlakyColumn, Outcome
 from tests.engine.timeline import ALL, REPO, SUITE, Past, item, minute, report, seen
 
 LAW = settings(deadline=None, max_examples=80)  # a busy machine proves nothing

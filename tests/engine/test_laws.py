@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hwci.contract.vocabulary import Label
 from hwci.engine.facts import Report
 from hwci.engine.page.tables import FailureSelection, labelled_failures
-from hwci.engine.vocabulary import Label
 from tests.engine.drawn import SHAS, reports
 from tests.engine.timeline import Past
 

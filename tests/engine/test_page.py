@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from hwci.contract.vocabulary import Label
 from hwci.engine.facts import Announcement, Lane, Part, Product, Report, SuiteConfig
 from hwci.engine.full_history import FullHistory
 from hwci.engine.history import Listing, Scope
@@ -26,7 +27,6 @@ from hwci.engine.page.tables import (
 from hwci.engine.periods import Period, last_days
 from hwci.engine.rules.flakiness import FlakyTest, has_flaked, never_passed
 from hwci.engine.rules.merges import commits_checked
-from hwci.engine.vocabulary import Label
 from tests.engine.timeline import (
     ALL,
     BOX,

@@ -5,6 +5,7 @@ from dataclasses import astuple, replace
 
 import pytest
 
+from hwci.contract.vocabulary import FailureClass, Reason, ReviewAction
 from hwci.engine.facts import Facts, Product, Review
 from hwci.engine.full_history import FullHistory
 from hwci.engine.history import History, OutOfTimeError, Scope
@@ -15,7 +16,6 @@ from hwci.engine.page.reading import ClassCounts
 from hwci.engine.page.tables import OtherSelection, Selection, other_failures, real_bugs
 from hwci.engine.periods import Period
 from hwci.engine.rules.classify import Classification
-from hwci.engine.vocabulary import FailureClass, Reason, ReviewAction
 from tests.engine.hurried import Hurried
 from tests.engine.timeline import CONFIG, EVER, seen
 from tests.server.storage.histories import EVER as EVER_DRAWN

@@ -5,13 +5,13 @@ from uuid import UUID
 
 import pytest
 
+from hwci.contract.vocabulary import FailureClass, Label, Reason, ReviewAction
 from hwci.engine.rules.reviews import (
     FailureUnknownError,
     ReviewPlan,
     ReviewRefusedError,
     plan_review,
 )
-from hwci.engine.vocabulary import FailureClass, Label, Reason, ReviewAction
 from tests.engine.timeline import Past, id_of, minute, report, seen
 
 CONFIRM, DISMISS, RESET = ReviewAction.CONFIRM, ReviewAction.DISMISS, None

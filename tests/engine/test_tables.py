@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hwci.contract.vocabulary import FailureColumn, FlakyColumn, MergeColumn, ResolvedColumn
 from hwci.engine.facts import Announcement, Lane
 from hwci.engine.full_history import FullHistory
 from hwci.engine.page.reading import Classified
@@ -29,7 +30,6 @@ from hwci.engine.page.tables import (
     unchecked_merges,
 )
 from hwci.engine.rules.flakiness import FlakyTest
-from hwci.engine.vocabulary import FailureColumn, FlakyColumn, MergeColumn, ResolvedColumn
 from tests.engine.slow_tables import LAW, SMALL, TEXTS, slowly_found, slowly_sorted
 from tests.engine.timeline import MAIN, ORG, REPO, SUITE, Past, item, minute, report, seen
 

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
+from hwci.contract.vocabulary import Outcome, ReviewAction, Trigger, Verdict
 from hwci.engine.facts import (
     Announcement,
     Changes,
@@ -40,7 +41,6 @@ from hwci.engine.periods import Period
 from hwci.engine.rules.classify import Classification, Classifier
 from hwci.engine.rules.labels import Group, group_of, groups_of
 from hwci.engine.rules.reports import first_places
-from hwci.engine.vocabulary import Outcome, ReviewAction, Trigger, Verdict
 from tests.support.reading import Reading, read_period
 
 ORG = UUID("00000000-0000-4000-8000-000000000001")

@@ -22,7 +22,7 @@ import pytest
 
 from hwci.client import AsyncClient, Client, calls
 from hwci.client.errors import UnauthorizedError
-from hwci.engine.vocabulary import BoxStatus
+from hwci.contract.vocabulary import BoxStatus
 from hwci.server.clock import system_clock
 from hwci.server.storage.location import Location
 from tests.support.asking import Reply, ask, bearer, ci_key

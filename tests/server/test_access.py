@@ -10,7 +10,7 @@ from uuid import UUID
 
 import pytest
 
-from hwci.engine.vocabulary import Role
+from hwci.contract.vocabulary import Role
 from hwci.server.clock import system_clock
 from hwci.server.errors import (
     ForbiddenError,

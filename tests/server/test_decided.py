@@ -13,11 +13,11 @@ from uuid import UUID
 
 import pytest
 
+from hwci.contract.vocabulary import FailureClass, Outcome, Role
 from hwci.engine.facts import Facts, Report
 from hwci.engine.full_history import FullHistory
 from hwci.engine.history import OutOfTimeError, Scope
 from hwci.engine.page.reading import ResolvedTables, read_resolved
-from hwci.engine.vocabulary import FailureClass, Outcome, Role
 from hwci.server.security.tokens import Claims
 from hwci.server.services.access import Member
 from hwci.server.services.ci_metrics import metrics as metrics_service

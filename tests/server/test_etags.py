@@ -13,9 +13,9 @@ from uuid import UUID, uuid4
 
 import pytest
 
+from hwci.contract.vocabulary import ReviewAction, Role
 from hwci.engine.facts import Report, Review
 from hwci.engine.history import Scope
-from hwci.engine.vocabulary import ReviewAction, Role
 from hwci.server.routes.table import ROUTES
 from hwci.server.security.tokens import Claims
 from hwci.server.services.access import Member

@@ -17,8 +17,8 @@ from uuid import UUID, uuid4
 import pytest
 from pydantic import ValidationError
 
+from hwci.contract.vocabulary import Outcome, Role, RunEventType
 from hwci.engine.facts import Part, Report, TestItem, run_record_id
-from hwci.engine.vocabulary import Outcome, Role, RunEventType
 from hwci.server.errors import NotFoundError, StorageError
 from hwci.server.services.operator.commands import BeginImport, KeepSent
 from hwci.server.services.transfer import exporting, importing, layout

@@ -12,8 +12,8 @@ import pytest
 from hwci.client import Client, calls
 from hwci.client._call import Call
 from hwci.client.errors import NotFoundError
+from hwci.contract.shape import ListPage
 from hwci.wire.accounts import KeyProduct
-from hwci.wire.base import ListPage
 from tests.support.asking import ask, bearer
 from tests.support.running import RunningServer
 from tests.support.scene import REPO, START, SUITE, A, B, C, D, merge, play, report

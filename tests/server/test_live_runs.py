@@ -17,7 +17,7 @@ from uuid import UUID, uuid4
 import pytest
 from aiohttp import web
 
-from hwci.engine.vocabulary import RunEventType, Trigger
+from hwci.contract.vocabulary import RunEventType, Trigger
 from hwci.server.app import sweeping
 from hwci.server.clock import Evenness
 from hwci.server.errors import ConflictError, StorageBusyError

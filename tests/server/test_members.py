@@ -11,7 +11,7 @@ from uuid import UUID
 import aiohttp
 import pytest
 
-from hwci.engine.vocabulary import Role
+from hwci.contract.vocabulary import Role
 from tests.support.asking import Reply, ask, bearer
 from tests.support.joining import join
 from tests.support.running import (

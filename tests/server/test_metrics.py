@@ -12,8 +12,9 @@ from uuid import UUID
 
 import pytest
 
+from hwci.contract.shape import ListPage
 from hwci.server.app import SetCiMetrics
-from hwci.wire.base import ListPage
+from hwci.wire.codec import adapter
 from hwci.wire.failures import FailureAnswer, FailureEvidence, ResolvedFailureAnswer
 from hwci.wire.metrics import MetricsPage
 from tests.server.small_history import AS_OF, CONFIG, RUNS, START, failure_id, get, run
@@ -247,7 +248,7 @@ def test_failures_are_listed_with_their_labels(told: RunningServer) -> None:
     for label in ("resolved", "flake", "pending"):
         some = get(told, "ci-failures", f"{AS_OF}&label={label}")
         assert {item["label"] for item in some["items"]} == {label}
-    assert ListPage[FailureAnswer].model_validate(everything).total == 4
+    assert adapter(ListPage[FailureAnswer]).validate_python(everything).total == 4
 
 
 def test_a_failure_shows_what_its_answer_rests_on(told: RunningServer) -> None:

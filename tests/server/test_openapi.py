@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
-from hwci.engine.vocabulary import FailureColumn, FlakyColumn, MergeColumn, ResolvedColumn
+from hwci.contract.vocabulary import FailureColumn, FlakyColumn, MergeColumn, ResolvedColumn
 from hwci.server.routes.table import ROUTES
 from hwci.wire import limits
 from tests.support.asking import ask, successes

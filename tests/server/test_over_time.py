@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from hwci.wire.analysis.flaky_history import FlakyHistories
-from hwci.wire.base import ListPage
-from hwci.wire.metrics import FlakyTestHistory, TrendAnswer
+from hwci.wire.codec import adapter, plain
+from hwci.wire.metrics import TrendAnswer
 from tests.server.many_rows import tell
 from tests.support.asking import Reply, ask, bearer
 from tests.support.running import RunningServer, running_in_thread
@@ -203,7 +203,7 @@ def test_a_slot_of_a_flaky_test_is_one_of_the_trend(told: RunningServer) -> None
         ],
         "boxesTotal": 1,
     }
-    assert history == ListPage[FlakyTestHistory].model_validate(history).model_dump(mode="json")
+    assert history == plain(adapter(FlakyHistories).validate_python(history))
 
 
 @pytest.mark.parametrize("zone", ["Pacific/Auckland", "America/New_York", "UTC"])
@@ -223,8 +223,7 @@ def test_the_slots_of_a_zone_are_its_days(told: RunningServer, zone: str) -> Non
             # A day on which each attempt passed has no row.
             assert attempts in ([], [ran.get(number)]), (row, day)
         assert sum(ran.values()) > 0
-    page = FlakyHistories.model_validate(history)
-    assert history == page.model_dump(mode="json", exclude_none=True)
+    assert history == plain(adapter(FlakyHistories).validate_python(history))
 
 
 def test_the_history_of_flaky_tests_takes_the_query_of_their_table(told: RunningServer) -> None:

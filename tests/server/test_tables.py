@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from hwci.engine.vocabulary import FailureColumn, FlakyColumn, MergeColumn, ResolvedColumn
+from hwci.contract.vocabulary import FailureColumn, FlakyColumn, MergeColumn, ResolvedColumn
 from tests.server.many_rows import tell
 from tests.server.small_history import AS_OF
 from tests.support.asking import Reply, ask, bearer

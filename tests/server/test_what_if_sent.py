@@ -13,9 +13,9 @@ from itertools import count
 from typing import Any, NamedTuple
 
 from hwci.analysis.failures.what_if import EditKind
+from hwci.contract.vocabulary import Verdict
 from hwci.engine.facts import Changes, Commit, FailureKey, Lane, Product, Report, SuiteConfig
 from hwci.engine.facts import failure_id as id_of
-from hwci.engine.vocabulary import Verdict
 from hwci.server.services.transfer.sent import body_of
 from hwci.wire.base import parse_time
 from tests.analysis.drawn import drawn

@@ -12,6 +12,7 @@ from enum import StrEnum
 from random import Random
 from typing import NamedTuple
 
+from hwci.contract.vocabulary import Outcome, Trigger, Verdict
 from hwci.engine.facts import (
     Announcement,
     Changes,
@@ -22,7 +23,6 @@ from hwci.engine.facts import (
     SuiteConfig,
     TestItem,
 )
-from hwci.engine.vocabulary import Outcome, Trigger, Verdict
 
 PRODUCT = Product("fw", "hil")
 MAIN = "main"

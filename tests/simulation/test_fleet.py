@@ -5,8 +5,8 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
 
+from hwci.contract.vocabulary import Outcome, Verdict
 from hwci.engine.facts import Report
-from hwci.engine.vocabulary import Outcome, Verdict
 from tests.simulation.fleet import Cause, Kind, Plan, Runs, planted, simulate
 
 RACE = frozenset({0})

@@ -9,13 +9,13 @@ from datetime import datetime
 from uuid import UUID
 
 from hwci.analysis.outcomes import NotableResult, ProductOutcomes, RunOutcomes
+from hwci.contract.vocabulary import Outcome
 from hwci.engine.facts import Facts, FailureKey, Lane, Product, Report, TestItem, failure_id
 from hwci.engine.full_history import FullHistory
 from hwci.engine.history import ANYWHERE, Place, Scope, Where
 from hwci.engine.periods import Period
 from hwci.engine.rules.flakiness import has_failed_attempt
 from hwci.engine.rules.reports import report_order
-from hwci.engine.vocabulary import Outcome
 
 
 class FullRecordedRuns(FullHistory):

@@ -24,7 +24,7 @@ from uuid import UUID, uuid4
 
 import aiohttp
 
-from hwci.engine.vocabulary import Role
+from hwci.contract.vocabulary import Role
 from hwci.server.app import CreateUser, SetCiMetrics, operate, serving
 from hwci.server.clock import system_clock
 from hwci.server.services.operator.commands import Command, CommandResult

@@ -17,7 +17,7 @@ from uuid import UUID, uuid4
 
 import aiohttp
 
-from hwci.engine.vocabulary import RunEventType
+from hwci.contract.vocabulary import RunEventType
 from hwci.server.app import serving
 from hwci.server.clock import system_clock
 from hwci.server.storage.opening import open_storage

@@ -17,7 +17,7 @@ from playwright.sync_api import Locator, Page, Route, expect
 from hwci.cli.terminal.evidence import STEPS
 from hwci.cli.terminal.tables import duration
 from hwci.cli.terminal.what_if import WOULD_BE
-from hwci.engine.vocabulary import REASONS, FailureClass, Reason
+from hwci.contract.vocabulary import REASONS, FailureClass, Reason
 from hwci.said import counted
 from hwci.wire.limits import EVIDENCE_MAX
 from tests.support.running import MEMBER_EMAIL, PASSWORD, RunningServer

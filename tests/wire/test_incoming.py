@@ -3,8 +3,8 @@
 
 import json
 
+from hwci.contract.vocabulary import Outcome, Trigger, Verdict
 from hwci.engine import facts
-from hwci.engine.vocabulary import Outcome, Trigger, Verdict
 from hwci.wire.base import parse_time
 from hwci.wire.reports import MergeAnnouncement, RunReport, SuiteConfiguration
 from tests.wire.bodies import ANNOUNCEMENT, AT, CONFIGURATION, LEFT_OUT, REPORT, SHA, TEST, changed

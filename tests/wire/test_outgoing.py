@@ -6,6 +6,15 @@ from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
+from hwci.contract.vocabulary import (
+    FailureClass,
+    FileKind,
+    Label,
+    Outcome,
+    Reason,
+    ReviewAction,
+    Verdict,
+)
 from hwci.engine import facts, history
 from hwci.engine.history import Listing
 from hwci.engine.page.failures import (
@@ -21,15 +30,6 @@ from hwci.engine.page.reading import ClassCounts, Tally, Tiles
 from hwci.engine.periods import last_days
 from hwci.engine.rules.classify import Check, Classification, Finding
 from hwci.engine.rules.flakiness import FlakyTest
-from hwci.engine.vocabulary import (
-    FailureClass,
-    FileKind,
-    Label,
-    Outcome,
-    Reason,
-    ReviewAction,
-    Verdict,
-)
 from hwci.wire import failures, metrics
 from hwci.wire.base import Answer
 from hwci.wire.errors import ErrorBody, Issue

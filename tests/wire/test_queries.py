@@ -7,8 +7,8 @@ from uuid import UUID
 import pytest
 from pydantic import BaseModel, ValidationError
 
+from hwci.contract.vocabulary import FailureColumn, Label, MergeColumn
 from hwci.engine.page.tables import FailureSelection, Selection, Sort
-from hwci.engine.vocabulary import FailureColumn, Label, MergeColumn
 from hwci.wire.errors import issues_of
 from hwci.wire.queries import (
     FailuresQuery,

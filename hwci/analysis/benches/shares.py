@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 from hwci.analysis.benches.by_parts import Parts, added, part_of
 from hwci.analysis.outcomes import RunOutcomes
+from hwci.contract.vocabulary import Outcome, Verdict
 from hwci.engine.page.reading import Tally
 from hwci.engine.periods import Period
-from hwci.engine.vocabulary import Outcome, Verdict
 
 
 class Tallies(NamedTuple):

@@ -19,8 +19,8 @@ from typing import NamedTuple
 from hwci.analysis.benches.blame import Blame, OnCommit, Uncompared, blame, uncompared
 from hwci.analysis.benches.presence import Order, is_rerun, orders
 from hwci.analysis.outcomes import FirstAttempts, NotableResult, ProductOutcomes, RunOutcomes
+from hwci.contract.vocabulary import Outcome, Verdict
 from hwci.engine.test_sets import CountedTests, mask_of, tests_in
-from hwci.engine.vocabulary import Outcome, Verdict
 
 LOST_TESTS_MIN = 3
 """So many failures in a row end a run that lost its board, at least."""

@@ -10,8 +10,8 @@ from uuid import UUID
 
 from hwci.analysis.failures.gaps import Gap
 from hwci.analysis.failures.what_if import Edit, EditKind
+from hwci.contract.vocabulary import FileKind, ReviewAction
 from hwci.engine.history import RunChanges
-from hwci.engine.vocabulary import FileKind, ReviewAction
 from hwci.said import counted, short
 
 WHOLE_HISTORY = "the whole history (GitHub: fetch-depth: 0, GitLab: GIT_DEPTH: 0)"

@@ -15,6 +15,7 @@ from uuid import UUID
 
 from hwci.analysis.failures.one_cause import CauseKey, Ends, cause_of
 from hwci.analysis.outcomes import RecordedRuns
+from hwci.contract.vocabulary import FailureClass, FileKind, Verdict
 from hwci.engine.facts import Commit
 from hwci.engine.history import History
 from hwci.engine.page.failures import ResolvedFailure, describe_rows
@@ -22,7 +23,6 @@ from hwci.engine.page.reading import Classified
 from hwci.engine.page.tables import RESOLVED, matching
 from hwci.engine.rules.changes import ProductFiles, last_place
 from hwci.engine.rules.classify import Classifier
-from hwci.engine.vocabulary import FailureClass, FileKind, Verdict
 
 _TO_REVIEW = (FailureClass.AMBIGUOUS, FailureClass.REAL_FW_BUG, FailureClass.BENCH_OR_HARNESS)
 """The classes in the order in which people review them: the checks could not decide the first."""

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from hwci.analysis.failures.gaps import Gap
-from hwci.engine.vocabulary import CiSystem
+from hwci.contract.vocabulary import CiSystem
 
 
 class CiLines(NamedTuple):

@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from typing import Any, cast
 
+from hwci.contract.vocabulary import FileKind
 from hwci.engine.facts import SuiteConfig
 from hwci.engine.history import History, RunChanges
 from hwci.engine.rules.changes import product_files
-from hwci.engine.vocabulary import FileKind
 
 Rewrite = Callable[[RunChanges], RunChanges]
 

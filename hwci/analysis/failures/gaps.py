@@ -16,6 +16,7 @@ from itertools import chain, product
 from typing import NamedTuple
 
 from hwci.analysis.failures.edited import ChangesAsked, Rewrite, as_sent, edited, file_of
+from hwci.contract.vocabulary import FailureClass, FileKind, Verdict
 from hwci.engine.facts import Changes, Commit, Lane, SuiteConfig
 from hwci.engine.history import (
     Episode,
@@ -31,7 +32,6 @@ from hwci.engine.periods import Period
 from hwci.engine.rules.classify import Classifier
 from hwci.engine.rules.labels import Group, groups_at
 from hwci.engine.rules.walk import Step
-from hwci.engine.vocabulary import FailureClass, FileKind, Verdict
 
 FAILURES_MAX = 1_000
 """Ambiguous failures whose gaps are filled, the newest."""

@@ -21,13 +21,13 @@ from hwci.analysis.failures.suspects_differ import OfFailure, suspects_differ
 from hwci.analysis.flaky.suspect_words import LIKELY
 from hwci.analysis.flaky.suspects import SeenProduct, Since
 from hwci.analysis.outcomes import RecordedRuns
+from hwci.contract.vocabulary import Label, Outcome, Verdict
 from hwci.engine.facts import Changes, Commit, Lane, Product, TestKey
 from hwci.engine.history import History, Scope
 from hwci.engine.periods import Period, equal_slots
 from hwci.engine.rules.changes import UnderTest, broken_by
 from hwci.engine.rules.classify import Classifier
 from hwci.engine.rules.labels import Group, groups_of
-from hwci.engine.vocabulary import Label, Outcome, Verdict
 
 Merges = Mapping[str, Mapping[str, datetime]]
 """Merges of a repository by branch, that with most first: their commits, and when they merged."""

@@ -13,11 +13,11 @@ from itertools import pairwise
 
 from hwci.analysis.benches.trials import Lost, Trials
 from hwci.analysis.outcomes import ProductOutcomes, RecordedRuns, RunOutcomes
+from hwci.contract.vocabulary import Outcome
 from hwci.engine.facts import FailureKey, Lane
 from hwci.engine.history import Failure, Scope
 from hwci.engine.page.reading import Classified
 from hwci.engine.periods import Period
-from hwci.engine.vocabulary import Outcome
 from hwci.said import counted, joined
 
 LostBoards = Mapping[FailureKey, Sequence[str]]

@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 from hwci.analysis.failures.edited import ChangesAsked, edited, file_of
 from hwci.analysis.outcomes import RecordedRuns, RunOutcomes
+from hwci.contract.vocabulary import FileKind, Reason, ReviewAction, Verdict
 from hwci.engine.facts import Changes, Commit, Review, SuiteConfig
 from hwci.engine.history import (
     History,
@@ -33,7 +34,6 @@ from hwci.engine.periods import Period
 from hwci.engine.rules.classify import Classification, Classifier, shown_class
 from hwci.engine.rules.labels import Group
 from hwci.engine.rules.reviews import TAKES
-from hwci.engine.vocabulary import FileKind, Reason, ReviewAction, Verdict
 
 FILES_TRIED = 40
 """Changed files of which patterns are made: so many, or fewer where there are thousands."""

@@ -10,10 +10,10 @@ from enum import StrEnum
 from graphlib import CycleError, TopologicalSorter
 from typing import NamedTuple
 
+from hwci.contract.vocabulary import FileKind
 from hwci.engine.facts import Changes, Commit, Product
 from hwci.engine.history import History, Place
 from hwci.engine.rules.changes import ProductFiles, last_place, product_files
-from hwci.engine.vocabulary import FileKind
 
 COMMITS_MAX = 500
 """The newest tested commits of a branch; what was before them is before the period."""

@@ -28,6 +28,7 @@ from hwci.analysis.flaky.branch_order import CommitKind, OrderedCommit, branch_o
 from hwci.analysis.flaky.onset import Onset, Rates, Step, onset, rates_beside
 from hwci.analysis.flaky.weighing import Effort, effort
 from hwci.analysis.outcomes import NotableResult, ProductOutcomes, RecordedRuns, RunOutcomes
+from hwci.contract.vocabulary import Label, Outcome
 from hwci.engine.facts import Product, TestKey
 from hwci.engine.history import Listing, Scope
 from hwci.engine.page.over_time import BoxOverTime
@@ -36,7 +37,6 @@ from hwci.engine.page.tables import FlakySelection, flakiest_tests
 from hwci.engine.periods import Period
 from hwci.engine.rules.flakiness import FlakyTest
 from hwci.engine.rules.labels import Group, groups_of
-from hwci.engine.vocabulary import Label, Outcome
 
 RUNS_NEEDED = 20
 FAILURES_NEEDED = 2

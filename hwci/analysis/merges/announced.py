@@ -7,12 +7,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from hwci.analysis.merges.unchecked import UncheckedCause, explain
+from hwci.contract.vocabulary import MergeColumn
 from hwci.engine.facts import Announcement
 from hwci.engine.history import History, Listing, Scope, SightedRun
 from hwci.engine.page.tables import Selection, checks_of, with_runs
 from hwci.engine.periods import Period
 from hwci.engine.rules.merges import in_order
-from hwci.engine.vocabulary import MergeColumn
 
 
 @dataclass(frozen=True, slots=True)

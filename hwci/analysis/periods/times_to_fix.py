@@ -15,13 +15,13 @@ from hwci.analysis.failures.one_cause import Began, CauseKey, Ends, Failed, caus
 from hwci.analysis.outcomes import RecordedRuns
 from hwci.analysis.periods.spread import Spread, spread
 from hwci.analysis.periods.trends import before_of
+from hwci.contract.vocabulary import Label, Verdict
 from hwci.engine.facts import Product
 from hwci.engine.history import Episode, Failure, History, Scope
 from hwci.engine.periods import Period, last_days
 from hwci.engine.rules.changes import UnderTest
 from hwci.engine.rules.classify import Classifier
 from hwci.engine.rules.labels import label_of, review_of
-from hwci.engine.vocabulary import Label, Verdict
 
 LOOK_BACK_DAYS = 365
 """A merge that broke a test is looked for in so many days before the period."""

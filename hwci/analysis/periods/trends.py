@@ -5,12 +5,12 @@ This module decides which period is the one before and whether it can be compare
 counts is a rule (`engine/page`).
 """
 
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from math import hypot
 from typing import NamedTuple
 
 from hwci.analysis.periods.days import share
+from hwci.contract.trends import ShareChange, TileFigure, TileName, TileTrend, Trends
 from hwci.engine.history import History, Scope
 from hwci.engine.page.overview import read_tiles
 from hwci.engine.page.reading import Tally, Tiles
@@ -18,27 +18,6 @@ from hwci.engine.periods import Period
 
 _EARLIEST = datetime.min.replace(tzinfo=UTC)
 _NEXT = timedelta(microseconds=1)
-
-
-@dataclass(frozen=True, slots=True)
-class Trends:
-    """The tiles of a period and of the one before. `then` is None if that cannot be compared with:
-    nothing was recorded before it began. `recorded_since`: the first run or merge of all; None if
-    there is none.
-    """
-
-    before: Period | None
-    now: Tiles
-    then: Tiles | None
-    recorded_since: datetime | None
-
-
-class ShareChange(NamedTuple):
-    """How much a share changed, and the interval that holds the true change with 95 %."""
-
-    change: float
-    low: float
-    high: float
 
 
 def share_change(now: Tally, then: Tally) -> ShareChange | None:
@@ -52,7 +31,7 @@ def share_change(now: Tally, then: Tally) -> ShareChange | None:
     change = after - before
     below = hypot(after - late.low, early.high - before)
     above = hypot(late.high - after, before - early.low)
-    return ShareChange(change, change - below, change + above)
+    return ShareChange(change=change, low=change - below, high=change + above)
 
 
 def period_before(period: Period) -> Period | None:
@@ -62,7 +41,7 @@ def period_before(period: Period) -> Period | None:
     if period.start == _EARLIEST:
         return None
     end, length = period.start - _NEXT, period.end - period.start
-    return Period(end - min(length, end - _EARLIEST), end)
+    return Period(end - min(length, end - _EARLIEST), end, period.days)
 
 
 class Before(NamedTuple):
@@ -88,11 +67,48 @@ def before_of(history: History, scope: Scope, period: Period) -> Before:
 
 
 def trends(history: History, scope: Scope, period: Period) -> Trends:
-    """Return the tiles of a period and of the period before."""
+    """Return the tiles of a period beside those of the period before."""
     before = before_of(history, scope, period)
+    now = _counts(read_tiles(history, scope, period))
+    then = None if before.whole is None else _counts(read_tiles(history, scope, before.whole))
     return Trends(
-        before=before.period,
-        now=read_tiles(history, scope, period),
-        then=None if before.whole is None else read_tiles(history, scope, before.whole),
+        period=period.shown,
+        before=None if before.period is None else before.period.shown,
+        product=scope.product,
+        tiles=tuple(
+            _trend(tile, count, None if then is None else then[tile]) for tile, count in now.items()
+        ),
+        missing="nothing_before" if then is None else None,
         recorded_since=before.recorded_since,
     )
+
+
+def _counts(tiles: Tiles) -> dict[TileName, int | Tally]:
+    return {
+        "mergesChecked": tiles.merges_checked,
+        "realFwBugs": tiles.real_fw_bugs.real,
+        "flakyFailures": tiles.flaky_failures,
+        "infraRuns": tiles.infra_runs,
+    }
+
+
+def _trend(tile: TileName, now: int | Tally, before: int | Tally | None) -> TileTrend:
+    figure, earlier = _figure(now), None if before is None else _figure(before)
+    change = None
+    if isinstance(now, Tally) and isinstance(before, Tally):
+        change = share_change(now, before)
+    return TileTrend(
+        tile=tile,
+        now=figure,
+        before=earlier,
+        change=None if earlier is None else figure.part - earlier.part,
+        share_change=change,
+    )
+
+
+def _figure(count: int | Tally) -> TileFigure:
+    if not isinstance(count, Tally):
+        return TileFigure(part=count)
+    whole = share(*count)
+    low, high = (whole and whole.shown_interval) or (None, None)
+    return TileFigure(part=count.part, total=count.total, low=low, high=high)

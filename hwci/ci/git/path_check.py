@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from hwci.ci.git.repository import LOCAL_SECONDS, Repository, files_of
+from hwci.contract.vocabulary import FileKind
 from hwci.engine.patterns import PathList
-from hwci.engine.vocabulary import FileKind
 from hwci.wire.base import Answer
 from hwci.wire.reports import SuiteConfiguration
 

@@ -21,7 +21,7 @@ from hwci.ci.systems import detected
 from hwci.ci.systems.api import get_json
 from hwci.client.explained import not_empty, wrong_usage
 from hwci.client.store import bench_store
-from hwci.engine.vocabulary import Trigger
+from hwci.contract.vocabulary import Trigger
 
 CHANGED_FIX = "Commit or revert what was changed by hand; files that a build writes do no harm"
 _SHOWN = 3

@@ -20,8 +20,8 @@ from hwci.ci.reporting.context import CommandContext, JobContext, JobFlags, job_
 from hwci.ci.reporting.run import Done, Sending
 from hwci.client._call import written
 from hwci.client.delivery.sending import deliver
+from hwci.contract.vocabulary import Trigger
 from hwci.engine.patterns import PathList
-from hwci.engine.vocabulary import Trigger
 from hwci.wire.reports import MergeAnnouncement
 
 ONLY_THE_LAST = (

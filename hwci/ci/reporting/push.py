@@ -16,7 +16,7 @@ from itertools import islice
 from hwci.ci.job import Job
 from hwci.ci.systems import api_of
 from hwci.ci.systems.api import ApiError, GetJson
-from hwci.engine.vocabulary import Trigger
+from hwci.contract.vocabulary import Trigger
 from hwci.said import short
 from hwci.wire.hashes import names_a_commit
 

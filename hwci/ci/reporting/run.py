@@ -35,7 +35,7 @@ from hwci.client.delivery.sending import Delivered, Destination, deliver, keep_e
 from hwci.client.delivery.unsent import DAMAGED_FIX, damaged
 from hwci.client.explained import ErrorMessage, ExplainedError, not_empty
 from hwci.client.store import BenchStore, PastRuns, bench_store
-from hwci.engine.vocabulary import Outcome, Verdict
+from hwci.contract.vocabulary import Outcome, Verdict
 from hwci.said import counted
 from hwci.wire.limits import TESTS_MAX
 from hwci.wire.reports import Changes, RunReport

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hwci.ci.job import Job
-from hwci.engine.vocabulary import Outcome
+from hwci.contract.vocabulary import Outcome
 from hwci.said import short
 from hwci.wire.reports import Changes, RunReport, TestItem
 

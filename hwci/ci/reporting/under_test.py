@@ -19,7 +19,7 @@ from hwci.ci.reporting.base import NOBODY, RUN_KEPT_HERE, find_base
 from hwci.ci.reporting.push import covers_less, stood_before
 from hwci.ci.systems.api import GetJson, for_one_report
 from hwci.client.store import BenchStore, JobOfBuild, PastRuns, RunSeries
-from hwci.engine.vocabulary import Trigger
+from hwci.contract.vocabulary import Trigger
 from hwci.said import short
 from hwci.wire import limits
 from hwci.wire.reports import Changes

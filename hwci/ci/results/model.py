@@ -15,7 +15,7 @@ from itertools import groupby
 from hwci.ci.results.places import NOWHERE, Attempt, Place, Source
 from hwci.ci.results.times import APART_FILES_MAX, Stamp, agreeing
 from hwci.ci.results.tries import Tests, resolved
-from hwci.engine.vocabulary import Outcome, Verdict
+from hwci.contract.vocabulary import Outcome, Verdict
 from hwci.wire import limits
 from hwci.wire.reports import TestItem
 

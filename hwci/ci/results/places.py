@@ -13,7 +13,7 @@ from datetime import datetime
 from functools import lru_cache
 from pathlib import PurePath
 
-from hwci.engine.vocabulary import Outcome, Verdict
+from hwci.contract.vocabulary import Outcome, Verdict
 
 BOARDS = ("board", "boardname", "platform", "device", "target", "dut", "apppath")
 """Attributes and properties that name the board on which a test or a suite ran; the first of them

@@ -28,7 +28,7 @@ from hwci.ci.results.names import stable_id
 from hwci.ci.results.numbers import Seconds
 from hwci.ci.results.times import stamp, stamps_of
 from hwci.ci.results.verdicts import AnyRule, judge
-from hwci.engine.vocabulary import Verdict
+from hwci.contract.vocabulary import Verdict
 
 KIND = "hwci-results"
 VERSION = 1

@@ -15,7 +15,7 @@ from itertools import chain
 
 from hwci.ci.results.names import outside_prefixes, prefixes, stable_id
 from hwci.ci.results.places import Attempt, Source, Spot, base_of, says_again, spot_of, suite_name
-from hwci.engine.vocabulary import Outcome, Verdict
+from hwci.contract.vocabulary import Outcome, Verdict
 from hwci.said import counted
 from hwci.wire import limits
 

@@ -26,7 +26,7 @@ from hwci.ci.results.numbers import Seconds
 from hwci.ci.results.places import TRIES_MAX, Place
 from hwci.ci.results.times import stamps_of
 from hwci.ci.results.verdicts import AnyRule, judge, never_built
-from hwci.engine.vocabulary import Outcome, Verdict
+from hwci.contract.vocabulary import Outcome, Verdict
 from hwci.wire.base import made_storable
 
 SUITES = "testsuites"

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from hwci.ci.results.bench_words import BENCH, DEVICE, Words
 from hwci.ci.results.expressions import TRY_SECONDS, EndlessError, Expressions
-from hwci.engine.vocabulary import Verdict
+from hwci.contract.vocabulary import Verdict
 
 _LAVA_LOG = '"lvl": "target"'
 _OF_DEVICE = re.compile(rf'^- {{"dt": "[^"]*", {_LAVA_LOG}.*$', re.MULTILINE)

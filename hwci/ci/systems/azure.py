@@ -29,7 +29,7 @@ from hwci.ci.systems.system import (
     where,
     without,
 )
-from hwci.engine.vocabulary import Trigger
+from hwci.contract.vocabulary import Trigger
 from hwci.wire.base import parse_time
 
 

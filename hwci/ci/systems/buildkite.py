@@ -29,7 +29,7 @@ from hwci.ci.systems.system import (
     variable,
     where,
 )
-from hwci.engine.vocabulary import Trigger
+from hwci.contract.vocabulary import Trigger
 
 _BRANCH = (variable("BUILDKITE_BRANCH"),)
 _STEP = ("BUILDKITE_STEP_KEY", "BUILDKITE_LABEL", "BUILDKITE_PARALLEL_JOB")

@@ -20,7 +20,7 @@ from hwci.ci.systems.system import (
     variable,
     where,
 )
-from hwci.engine.vocabulary import Trigger
+from hwci.contract.vocabulary import Trigger
 
 _WORDS = {
     "webhook": Trigger.MERGE,  # pipeline.trigger_source

@@ -40,7 +40,7 @@ from hwci.ci.systems.system import (
     variable,
     where,
 )
-from hwci.engine.vocabulary import Trigger
+from hwci.contract.vocabulary import Trigger
 from hwci.wire import limits
 from hwci.wire.base import parse_time
 

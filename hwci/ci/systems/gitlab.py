@@ -30,7 +30,7 @@ from hwci.ci.systems.system import (
     variable,
     where,
 )
-from hwci.engine.vocabulary import Trigger
+from hwci.contract.vocabulary import Trigger
 from hwci.wire.base import parse_time
 
 _TWIN = re.compile(r"(?:: \[.*\]| \d+/\d+)+$")

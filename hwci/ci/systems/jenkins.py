@@ -23,7 +23,7 @@ from hwci.ci.systems.system import (
     where,
     without,
 )
-from hwci.engine.vocabulary import Trigger
+from hwci.contract.vocabulary import Trigger
 
 
 def _workflow(env: JobEnvironment) -> Sourced[str] | None:

@@ -14,7 +14,7 @@ from urllib.parse import quote, unquote, urlsplit
 
 from hwci.ci.job import DEFAULT, Sourced, matches_branch
 from hwci.ci.systems.earlier import EarlierRunsApi
-from hwci.engine.vocabulary import Trigger
+from hwci.contract.vocabulary import Trigger
 from hwci.wire.hashes import names_a_commit
 
 

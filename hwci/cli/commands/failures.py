@@ -16,7 +16,7 @@ from hwci.cli.session.connection import Connection, connected
 from hwci.cli.session.listing import listing_of_a_period
 from hwci.cli.terminal import evidence, options, render, tables, what_if
 from hwci.client.explained import not_empty
-from hwci.engine.vocabulary import FailureClass, Label, ReviewAction
+from hwci.contract.vocabulary import FailureClass, Label, ReviewAction
 from hwci.wire import limits
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from hwci.cli.session.connection import Connection, connected
 from hwci.cli.session.listing import listing_of_a_period
 from hwci.cli.terminal import options, render, tables
 from hwci.client.explained import command_error
-from hwci.engine.vocabulary import Label, ReviewAction
+from hwci.contract.vocabulary import Label, ReviewAction
 from hwci.said import counted, short, shortest
 from hwci.wire import limits
 

@@ -17,7 +17,7 @@ from hwci.cli.session.prompts import invite_token
 from hwci.cli.terminal import options, tables
 from hwci.cli.terminal.render import emit_json, note, write
 from hwci.client.explained import advised, command_error, wrong_usage
-from hwci.engine.vocabulary import Role
+from hwci.contract.vocabulary import Role
 from hwci.wire import limits
 
 if TYPE_CHECKING:

@@ -3,6 +3,7 @@
 would check them. `merge_tables.py` decides how they look.
 """
 
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -113,6 +114,6 @@ def plan(
 
 
 def _without_runs(found: "MergePlanAnswer") -> "MergePlanAnswer":
-    runs = found.runs.model_copy(update={"items": (), "total": 0})
+    runs = replace(found.runs, items=(), total=0)
     nothing = {"runs": runs, "board_seconds": 0.0, "ci_jobs": (), "unplanned": ()}
     return found.model_copy(update=nothing)

@@ -26,7 +26,7 @@ from hwci.cli.terminal.metrics_page import (
 )
 from hwci.cli.terminal.render import Format
 from hwci.client.explained import wrong_usage
-from hwci.engine.vocabulary import Label
+from hwci.contract.vocabulary import Label
 from hwci.said import counted
 from hwci.wire import limits
 
@@ -35,8 +35,8 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from hwci.client import Call, Client
+    from hwci.contract.shape import ListPage
     from hwci.wire.analysis.suspects import SuspectAnswer
-    from hwci.wire.base import ListPage
     from hwci.wire.metrics import FlakyTestAnswer, MetricsPage
 
     Shaped = Callable[[tables.View], tables.Layout[Any]]
@@ -209,8 +209,7 @@ def _flakiest(
     """
     from hwci.client import calls
     from hwci.client.errors import ApiError
-    from hwci.wire.analysis.suspects import SuspectAnswer
-    from hwci.wire.base import ListPage
+    from hwci.contract.shape import ListPage
     from hwci.wire.queries import Detail
 
     plain = page.flakiest_tests
@@ -218,14 +217,15 @@ def _flakiest(
         with suppress(ApiError):
             rates = calls.suspects(org_id, **same, detail=Detail.RATES, limit=limit)
             return Flakiest(client.send(rates), sure=True)
-    unsure = ListPage[SuspectAnswer](**{**dict(plain), "items": _unsure(plain.items)})
+    rows = _unsure(plain.items)
+    unsure = ListPage(items=rows, total=plain.total, page=plain.page, limit=plain.limit)
     return Flakiest(unsure, sure=False)
 
 
-def _unsure(rows: "Iterable[FlakyTestAnswer]") -> "list[SuspectAnswer]":
+def _unsure(rows: "Iterable[FlakyTestAnswer]") -> "tuple[SuspectAnswer, ...]":
     from hwci.wire.analysis.suspects import SuspectAnswer
 
-    return [SuspectAnswer(**dict(row), low=None, high=None) for row in rows]
+    return tuple(SuspectAnswer(**dict(row), low=None, high=None) for row in rows)
 
 
 class Wanted(NamedTuple):
@@ -310,7 +310,7 @@ def _whole_flakiest(
             rows = _rows(server, rates, filters, wanted.limit)
             return rows, partial(tables.flakiest_tests, sure=True)
     plain = _rows(server, calls.flakiest_tests, filters, wanted.limit)
-    shown = plain if form is Format.JSON else _unsure(plain)
+    shown = plain if form is Format.JSON else [*_unsure(plain)]
     return shown, partial(tables.flakiest_tests, sure=False)
 
 

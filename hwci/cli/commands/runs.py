@@ -18,14 +18,14 @@ from hwci.cli.session import ids, narrowing
 from hwci.cli.session.connection import Connection, connected
 from hwci.cli.terminal import options, render, run_tables, tables
 from hwci.client.explained import ExitCode
-from hwci.engine.vocabulary import Outcome, RunEnding, RunEventType, RunStatus
+from hwci.contract.vocabulary import Outcome, RunEnding, RunEventType, RunStatus
 from hwci.said import counted, short
 from hwci.wire import limits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from hwci.wire.base import ListPage
+    from hwci.contract.shape import ListPage
     from hwci.wire.runs import RunAnswer, RunDetail, RunEvent, RunItem, RunTest
 
     Found = ListPage[RunAnswer] | list[RunAnswer]
@@ -138,7 +138,7 @@ def list_runs(
 
       hwci runs list --product acme/firmware:sensor-fw --test boot --retry-pass
     """
-    from hwci.wire.base import ListPage
+    from hwci.contract.shape import ListPage
 
     form = options.form_of(json, output)
     flags = {"box": box, "branch": branch, "sha": sha, "test": test, "product": product}

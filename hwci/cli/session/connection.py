@@ -32,13 +32,11 @@ from hwci.wire import limits
 from hwci.wire.nearest import hint
 
 if TYPE_CHECKING:
-    from pydantic import BaseModel
-
     from hwci.client import Call, Client
     from hwci.client._protocol import Token
     from hwci.client.errors import ApiError
+    from hwci.contract.shape import ListPage
     from hwci.wire.accounts import OwnOrganization, OwnReaderKey
-    from hwci.wire.base import ListPage
     from hwci.wire.metrics import ProductAnswer
 
 
@@ -185,7 +183,7 @@ class Connection:
         listed = self.items(calls.list_tests(org_id, limit=limits.PAGE_LIMIT_MAX, **scope))
         return hint(test, (it.test_id for it in islice(listed, TESTS_COMPARED)))
 
-    def links(self, answer: "BaseModel | Sequence[BaseModel]") -> Mapping[str, str]:
+    def links(self, answer: object) -> Mapping[str, str]:
         """Return where the words of an answer lead, if stdout is a terminal that may show links."""
         from hwci.cli.terminal.links import addresses
         from hwci.client import calls

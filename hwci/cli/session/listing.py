@@ -18,7 +18,7 @@ from hwci.wire import limits
 if TYPE_CHECKING:
     from hwci.cli.terminal.tables import Layout
     from hwci.client import Call
-    from hwci.wire.base import ListPage
+    from hwci.contract.shape import ListPage
 
     Listed = tuple["Call[ListPage[T]]", Callable[[View], "Layout[T]"]]
     """The call that lists rows, and their table."""
@@ -84,7 +84,7 @@ def listing_of_a_period(
 
     def decorate(function: "Callable[..., Listed[Any]]") -> Command:
         def show(connection: Connection, **given: Any) -> None:
-            from hwci.wire.base import ListPage
+            from hwci.contract.shape import ListPage
 
             asked = {name: given.pop(name) for name in _OF_A_PERIOD}
             flags = {name: given.pop(name) for name in flags_of(command)}

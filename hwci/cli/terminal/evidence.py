@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from hwci.cli.terminal import render, tables
 from hwci.cli.terminal.tables import CLASS_WORDS, REVIEWED, ago, broken_by, moment, run_number, when
-from hwci.engine.vocabulary import FailureClass, FileKind, Label, Reason, ReviewAction, Verdict
+from hwci.contract.vocabulary import FailureClass, FileKind, Label, Reason, ReviewAction, Verdict
 from hwci.said import counted, short
 
 if TYPE_CHECKING:

@@ -14,12 +14,11 @@ from hwci.cli.terminal import lines
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from pydantic import BaseModel
     from rich.text import Text
 
     from hwci.cli.terminal.tables import Column, Layout
 
-Row = TypeVar("Row", bound="BaseModel")
+Row = TypeVar("Row")
 
 ID_DIGITS = 8
 """As many digits of an id a list shows at least; each command takes them."""

@@ -19,8 +19,6 @@ from hwci.wire.links import is_address
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pydantic import BaseModel
-
     from hwci.wire.metrics import LinksAnswer
 
     Templates = Mapping[str, LinksAnswer]  # by repository
@@ -31,12 +29,13 @@ _USUAL = re.compile(r"run \d+ attempt \d+|\d+ \(\d+\)|(?:[\w/-]|\.(?!\.))*\w")
 _LINK = "\x1b]8;;{}\x1b\\{}\x1b]8;;\x1b\\"
 
 
-def addresses(answer: BaseModel | Sequence[BaseModel], templates: Templates) -> Mapping[str, str]:
+def addresses(answer: object, templates: Templates) -> Mapping[str, str]:
     """Return where the words of an answer lead, by the words as tables and sections write them."""
-    whole = answer if isinstance(answer, Sequence) else [answer]
-    plain = [one.model_dump(mode="json", by_alias=False) for one in whole]
-    repo = next(_values(plain, "repo_key"), "")
-    found = dict(_found(plain, repo, templates))
+    from hwci.wire.codec import plain
+
+    fields = plain(answer if isinstance(answer, Sequence) else [answer], by_alias=False)
+    repo = next(_values(fields, "repo_key"), "")
+    found = dict(_found(fields, repo, templates))
     return {word: address for word, address in found.items() if is_address(address)}
 
 

@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
     from rich.console import RenderableType
 
+    from hwci.contract.shape import ListPage
+    from hwci.contract.trends import TileFigure, Trends
     from hwci.wire.analysis.lost_boards import LostBoardsAnswer
     from hwci.wire.analysis.suspects import SuspectAnswer
-    from hwci.wire.analysis.trends import CountAnswer, TrendsAnswer
-    from hwci.wire.base import ListPage
     from hwci.wire.failures import FailureAnswer
     from hwci.wire.metrics import MetricsPage
 
@@ -76,7 +76,7 @@ class Overview(NamedTuple):
     page: MetricsPage
     flakiest: Flakiest
     causes: int
-    trends: TrendsAnswer
+    trends: Trends
     lost_boards: LostBoardsAnswer
     pending: ListPage[FailureAnswer]
     incidents: int
@@ -208,7 +208,7 @@ def tiles(found: Overview) -> list[Tile]:
     ]
 
 
-def _of_all(name: str, counts: tuple[int, int], share: CountAnswer | None, none: str) -> Tile:
+def _of_all(name: str, counts: tuple[int, int], share: TileFigure | None, none: str) -> Tile:
     """Return the tile of a share. `none`: what it says where nothing can be counted."""
     part, total = counts
     if not total:
@@ -235,11 +235,11 @@ def tile_rows(found: Overview) -> list[TileRow]:
     ]
 
 
-def _with_interval(row: TileRow, share: CountAnswer) -> TileRow:
-    return row._replace(low=share.low, high=share.high)
+def _with_interval(row: TileRow, share: TileFigure) -> TileRow:
+    return row._replace(low=tables.percent(share.low), high=tables.percent(share.high))
 
 
-def _shares(found: Overview) -> dict[str, CountAnswer]:
+def _shares(found: Overview) -> dict[str, TileFigure]:
     """Return the figures of the tiles that are shares, with their intervals."""
     return {tile.tile: tile.now for tile in found.trends.tiles}
 

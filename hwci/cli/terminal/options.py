@@ -17,7 +17,7 @@ import typer
 from hwci.cli.terminal.again import kept
 from hwci.cli.terminal.render import Format, note
 from hwci.client.explained import wrong_usage
-from hwci.engine.vocabulary import Trigger
+from hwci.contract.vocabulary import Trigger
 from hwci.wire import limits
 
 Command = Callable[..., None]

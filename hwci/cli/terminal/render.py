@@ -23,15 +23,14 @@ from hwci.said import counted
 from hwci.wire import limits
 
 if TYPE_CHECKING:
-    from pydantic import BaseModel
     from rich.console import Console, RenderableType
     from rich.text import Text
 
     from hwci.cli.terminal.tables import Layout
-    from hwci.wire.base import ListPage
+    from hwci.contract.shape import ListPage
 
-Row = TypeVar("Row", bound="BaseModel")
-Links = Callable[[Sequence["BaseModel"]], Mapping[str, str]]
+Row = TypeVar("Row")
+Links = Callable[[object], Mapping[str, str]]
 
 WITHOUT_TERMINAL = 100_000  # letters in a line: what reads a pipe breaks lines itself
 USUAL_HEIGHT = 25
@@ -137,14 +136,13 @@ def progress(shown: Callable[[], str]) -> Iterator[None]:
         yield
 
 
-def emit_json(value: "BaseModel | Sequence[BaseModel]") -> None:
-    """Write models as the API writes them; what a terminal would obey stays escaped."""
-    plain = (
-        [item.model_dump(mode="json", by_alias=True) for item in value]
-        if isinstance(value, Sequence)
-        else value.model_dump(mode="json", by_alias=True)
-    )
-    write_json(json.dumps(plain, indent=2, ensure_ascii=False))
+def emit_json(answer: object) -> None:
+    """Write an answer, or several, as the API writes them; what a terminal would obey stays
+    escaped.
+    """
+    from hwci.wire.codec import plain
+
+    write_json(json.dumps(plain(answer), indent=2, ensure_ascii=False))
 
 
 def write_json(text: str) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from hwci.cli.terminal import tables
 from hwci.cli.terminal.tables import Column, Layout, View, moment, run_number, when
-from hwci.engine.vocabulary import Outcome, RunEnding, RunStatus
+from hwci.contract.vocabulary import Outcome, RunEnding, RunStatus
 from hwci.said import counted, short
 
 if TYPE_CHECKING:

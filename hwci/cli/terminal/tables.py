@@ -11,13 +11,11 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
-from hwci.engine.vocabulary import UNASSIGNED, Label, ReviewAction
+from hwci.contract.vocabulary import UNASSIGNED, Label, ReviewAction
 from hwci.said import counted, short, shortest, tenths
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
-
-    from pydantic import BaseModel
 
     from hwci.wire.analysis.suspects import SuspectAnswer
     from hwci.wire.analysis.times_to_fix import TimesToFixAnswer
@@ -25,7 +23,7 @@ if TYPE_CHECKING:
     from hwci.wire.metrics import CheckedMergeAnswer, UncheckedMerge
     from hwci.wire.runs import RunAnswer
 
-Row = TypeVar("Row", bound="BaseModel")
+Row = TypeVar("Row")
 
 CLASS_WORDS = {
     "real_fw_bug": "real firmware bug",
@@ -121,8 +119,10 @@ class Layout(Generic[Row]):
 
     def exact(self, row: Row) -> list[object]:
         """Return the cells of a spreadsheet."""
-        plain = row.model_dump(mode="json", by_alias=True)
-        return [_at(plain, key.split(".")) for key in self.keys]
+        from hwci.wire.codec import plain
+
+        fields = plain(row)
+        return [_at(fields, key.split(".")) for key in self.keys]
 
 
 def _at(value: Any, path: Sequence[str]) -> object:  # noqa: ANN401 - whatever JSON holds
@@ -165,6 +165,11 @@ def duration(seconds: float) -> str:
         counts.append((count, unit))
     first = next(at for at, (count, _) in enumerate(counts) if count)
     return " ".join(f"{count} {unit}" for count, unit in counts[first : first + 2] if count)
+
+
+def percent(share: float | None) -> float | None:
+    """Return a share as a percentage."""
+    return None if share is None else 100 * share
 
 
 def within(rate: float, low: float | None, high: float | None) -> str:

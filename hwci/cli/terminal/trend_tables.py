@@ -12,7 +12,7 @@ from hwci.cli.terminal.render import Format, Links
 from hwci.said import signed
 
 if TYPE_CHECKING:
-    from hwci.wire.analysis.trends import CountAnswer, ShareChangeAnswer, TileTrend, TrendsAnswer
+    from hwci.contract.trends import ShareChange, TileFigure, TileTrend, Trends
 
 TILES = {
     "mergesChecked": "Merges checked on hardware",
@@ -24,7 +24,7 @@ NONE = {"mergesChecked": "no merge was announced", "infraRuns": "no run was repo
 """What a share says where nothing can be counted."""
 
 
-def show(found: TrendsAnswer, form: Format, links: Links | None = None) -> None:
+def show(found: Trends, form: Format, links: Links | None = None) -> None:
     """Write the answer in the form that was asked for. JSON is the API's own."""
     if form is Format.JSON:
         render.emit_json(found)
@@ -49,7 +49,7 @@ def tiles(days: int) -> tables.Layout[TileTrend]:
             column(f"The {_days(days)} before", _before, right=True),
             column("Change", _change, right=True),
         ],
-        "tile now.part now.total before.part before.total change shareChange.points"
+        "tile now.part now.total before.part before.total change shareChange.change"
         " shareChange.low shareChange.high now.low now.high before.low before.high",
         "No tile.",
     )
@@ -67,7 +67,7 @@ def _before(row: TileTrend) -> str:
     return _figure(row.tile, row.before)
 
 
-def _figure(tile: str, count: CountAnswer | None) -> str:
+def _figure(tile: str, count: TileFigure | None) -> str:
     if count is None:
         return "not enough data"
     if count.total is None:
@@ -75,10 +75,11 @@ def _figure(tile: str, count: CountAnswer | None) -> str:
     return f"{share(count)} · {count.part} of {count.total}" if count.total else NONE[tile]
 
 
-def share(count: CountAnswer) -> str:
+def share(count: TileFigure) -> str:
     """Write the share of a tile with its interval; its total is not 0."""
     assert count.total
-    return tables.within(100 * count.part / count.total, count.low, count.high)
+    low, high = tables.percent(count.low), tables.percent(count.high)
+    return tables.within(100 * count.part / count.total, low, high)
 
 
 def _change(row: TileTrend) -> str:
@@ -89,8 +90,9 @@ def _change(row: TileTrend) -> str:
     return f"{row.change:+}" if row.change else "0"
 
 
-def _points(share: ShareChangeAnswer | None) -> str:
+def _points(share: ShareChange | None) -> str:
     """Return the change of a share: its counts have different totals in both periods."""
     if share is None:
         return ""
-    return f"{signed(share.points)} points ({signed(share.low)} to {signed(share.high)})"
+    ends = f"{signed(100 * share.low)} to {signed(100 * share.high)}"
+    return f"{signed(100 * share.change)} points ({ends})"

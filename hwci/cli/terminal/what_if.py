@@ -9,7 +9,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
 from hwci.cli.terminal import render
-from hwci.engine.vocabulary import FailureClass
+from hwci.contract.vocabulary import FailureClass
 from hwci.said import counted, short
 
 if TYPE_CHECKING:

@@ -11,9 +11,9 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
+from hwci.contract.vocabulary import Outcome
 from hwci.engine.facts import Report, TestItem
 from hwci.engine.periods import Period
-from hwci.engine.vocabulary import Outcome
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _DAY = timedelta(days=1)

@@ -11,12 +11,12 @@ from datetime import datetime
 from typing import NamedTuple, TypeVar
 from uuid import UUID
 
+from hwci.contract.vocabulary import FileKind, Label, Verdict
 from hwci.engine.facts import Commit, FailureKey, Lane, Review
 from hwci.engine.history import Episode, FailingRun, Failure, History, LaneCommit
 from hwci.engine.rules.changes import ProductFiles, UnderTest, broken_by, last_place
 from hwci.engine.rules.classify import Classification, Classifier, shown_class
 from hwci.engine.rules.labels import Group, group_of
-from hwci.engine.vocabulary import FileKind, Label, Verdict
 
 Row = TypeVar("Row")
 

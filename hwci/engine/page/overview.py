@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Collection
 from dataclasses import dataclass
 
+from hwci.contract.vocabulary import FailureClass
 from hwci.engine.facts import Announcement
 from hwci.engine.history import Decision, Episode, History, Listing, ResolvedEpisodes, Scope
 from hwci.engine.page.failures import ResolvedFailure, describe_rows
@@ -24,7 +25,6 @@ from hwci.engine.page.reading import (
 )
 from hwci.engine.periods import Period
 from hwci.engine.rules.flakiness import FlakyTest, flakiest
-from hwci.engine.vocabulary import FailureClass
 
 _REAL = frozenset({FailureClass.REAL_FW_BUG})
 _OTHER = frozenset(FailureClass) - _REAL

@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, TypeVar
 
+from hwci.contract.vocabulary import FailureClass, Label
 from hwci.engine.facts import Announcement, Review
 from hwci.engine.history import Decision, Episode, History, Scope
 from hwci.engine.page.failures import LabelledFailure, labelled
@@ -18,7 +19,6 @@ from hwci.engine.rules.classify import Classification, Classifier, shown_class
 from hwci.engine.rules.flakiness import FlakyTest, flakiest
 from hwci.engine.rules.labels import groups_at, groups_of, label_of, review_of
 from hwci.engine.rules.merges import in_order
-from hwci.engine.vocabulary import FailureClass, Label
 
 OfEpisode = TypeVar("OfEpisode", "Resolved", "Classified")
 

@@ -15,13 +15,7 @@ from functools import partial
 from operator import attrgetter
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
-from hwci.engine.facts import Announcement, FailureKey, Lane
-from hwci.engine.history import History, Listing, SightedRun, Where
-from hwci.engine.page.failures import LabelledFailure, ResolvedFailure, describe_rows
-from hwci.engine.page.reading import Classified
-from hwci.engine.rules.flakiness import FlakyTest
-from hwci.engine.rules.merges import checks
-from hwci.engine.vocabulary import (
+from hwci.contract.vocabulary import (
     UNASSIGNED,
     FailureClass,
     FailureColumn,
@@ -30,6 +24,12 @@ from hwci.engine.vocabulary import (
     MergeColumn,
     ResolvedColumn,
 )
+from hwci.engine.facts import Announcement, FailureKey, Lane
+from hwci.engine.history import History, Listing, SightedRun, Where
+from hwci.engine.page.failures import LabelledFailure, ResolvedFailure, describe_rows
+from hwci.engine.page.reading import Classified
+from hwci.engine.rules.flakiness import FlakyTest
+from hwci.engine.rules.merges import checks
 
 Column = TypeVar("Column", bound=StrEnum)
 Row = TypeVar("Row")

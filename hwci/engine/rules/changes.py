@@ -9,10 +9,10 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
+from hwci.contract.vocabulary import FileKind
 from hwci.engine.facts import Changes, Commit, FailureKey, SuiteConfig
 from hwci.engine.history import History, RunChanges
 from hwci.engine.patterns import PathList
-from hwci.engine.vocabulary import FileKind
 
 _CONFIGURATIONS_KEPT = 16
 

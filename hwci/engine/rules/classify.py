@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Generic, NamedTuple, TypeVar
 
+from hwci.contract.vocabulary import REASONS, FailureClass, Reason, ReviewAction, Verdict
 from hwci.engine.facts import Commit, Product, Review, SuiteConfig
 from hwci.engine.history import Decision, History, RunChanges
 from hwci.engine.rules.changes import ProductFiles, UnderTest, product_files
 from hwci.engine.rules.labels import Group
 from hwci.engine.rules.walk import Step, Walk, Walks
-from hwci.engine.vocabulary import REASONS, FailureClass, Reason, ReviewAction, Verdict
 
 VERSION = 2
 """To be raised when the checks may give another class or reason for the same facts and the same

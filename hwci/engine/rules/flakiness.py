@@ -8,9 +8,9 @@ number of flakes of each test is given.
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from hwci.contract.vocabulary import Outcome
 from hwci.engine.facts import TestItem, TestKey
 from hwci.engine.history import History, Notable, TestRuns
-from hwci.engine.vocabulary import Outcome
 
 
 def is_broken(attempts: int, failed_attempts: int) -> bool:

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from itertools import chain
 from uuid import UUID
 
+from hwci.contract.vocabulary import Label
 from hwci.engine.facts import Lane, Review
 from hwci.engine.history import Episode, Failure, History
-from hwci.engine.vocabulary import Label
 
 
 @dataclass(frozen=True, slots=True)

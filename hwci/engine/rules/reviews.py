@@ -9,10 +9,10 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from uuid import UUID
 
+from hwci.contract.vocabulary import REASONS, FailureClass, Label, ReviewAction
 from hwci.engine.history import Failure, History
 from hwci.engine.rules.classify import Classification, Classifier
 from hwci.engine.rules.labels import Group, group_of
-from hwci.engine.vocabulary import REASONS, FailureClass, Label, ReviewAction
 
 _UNRESOLVED = {
     Label.FLAKE: "This failure is a flake: its test also passed on the same commit and box. "

@@ -21,7 +21,7 @@ from hwci.server.http.bodies.body import read_body, require_json
 from hwci.server.http.bodies.buffers import LargeBodies
 from hwci.server.http.bodies.reading import read_model
 from hwci.server.http.connections.runner import SpecRunner
-from hwci.server.http.responses import answer, error_answer, stamp_response
+from hwci.server.http.responses import error_answer, json_answer, stamp_response
 from hwci.server.security.passwords import Passwords
 from hwci.server.services.operator.commands import (
     COMMANDS,
@@ -87,7 +87,7 @@ def _operator_app(operator: Operator) -> web.Application:
             result = await task
             if not isinstance(command, _READ_ONLY):
                 LOG.warning("the operator's command was carried out: %r", command)
-            return answer(result, HTTPStatus.OK)
+            return json_answer(result.model_dump_json(by_alias=True).encode(), HTTPStatus.OK)
         except HwciServerError as error:
             return _refusal(error)
 
@@ -107,9 +107,8 @@ def _refusal(error: HwciServerError) -> web.StreamResponse:
     """Return the answer to an error. An operator may see what is wrong with the database or key."""
     if isinstance(error, FixableError):
         status = refusals.status_of(error)
-        return answer(
-            ErrorBody(status_code=status, error=refusals.phrase(status), message=str(error)), status
-        )
+        body = ErrorBody(status_code=status, error=refusals.phrase(status), message=str(error))
+        return json_answer(body.model_dump_json().encode(), status)
     return error_answer(error)
 
 

@@ -19,9 +19,9 @@ from hwci.wire.base import read_id
 from hwci.wire.endpoint import Endpoint
 from hwci.wire.queries import Query
 
-Answered = BaseModel | bytes | web.StreamResponse | None
-"""What a handler returns: a model, JSON already written, nothing, or an answer that a module of
-this room has written or is still writing (cookies, redirects, streams).
+Answered = object
+"""What a handler returns: what its endpoint answers, JSON already written, None for nothing, or an
+answer that a module of this room has written or is still writing (cookies, redirects, streams).
 """
 Handler = Callable[..., Awaitable[Answered]]
 """Each parameter is filled by its type: `Call`; who calls (`Member`, `Person`, `User`, `Viewer`,

@@ -14,7 +14,7 @@ from typing import TypeVar
 from urllib.parse import unquote, unquote_to_bytes
 
 from aiohttp import hdrs, web
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
 from hwci.server.errors import HwciServerError, LimiterError, OverloadedError, StorageError
 from hwci.server.http.bodies.body import (
@@ -183,7 +183,7 @@ def serving(
             try:
                 for check in CHECKS:
                     await check(call)
-                return answer(await _answered(call), endpoint.status)
+                return answer(endpoint, await _answered(call))
             except HwciServerError as error:
                 return _refusal(error, call)
 
@@ -197,11 +197,9 @@ async def _answered(call: Call) -> Answered:
     tag = None if call.tags is None else call.tags.tag
     if found is None and tag is not None:
         return not_modified(tag)
-    if not isinstance(found, BaseModel):
-        return found
-    if endpoint.metrics:
+    if endpoint.metrics and endpoint.answer is not None:
         gzip = takes_gzip(call.request)
-        written_apart = partial(metrics_answer, found, endpoint.status, compressed=gzip, tag=tag)
+        written_apart = partial(metrics_answer, endpoint, found, compressed=gzip, tag=tag)
         return await asyncio.to_thread(written_apart)
     return found
 

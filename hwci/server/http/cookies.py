@@ -97,7 +97,7 @@ def with_cookies(call: Call, pair: Pair, session: SessionMode) -> Pair | web.Str
         return pair
     device = pair.device_token if isinstance(pair, SignedIn) else None
     hidden = ("refresh_token",) if device is None else ("refresh_token", "device_token")
-    response = answer(pair.model_copy(update=dict.fromkeys(hidden)), call.endpoint.status)
+    response = answer(call.endpoint, pair.model_copy(update=dict.fromkeys(hidden)))
     set_cookies(call.request, response, pair.refresh_token, device)
     return response
 

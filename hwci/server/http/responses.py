@@ -9,14 +9,14 @@ from uuid import uuid4
 
 from aiohttp import hdrs, web
 from multidict import CIMultiDict
-from pydantic import BaseModel
 
 from hwci.server import errors
 from hwci.server.http import refusals
 from hwci.server.http.addresses import scheme_of
 from hwci.server.http.headers import GZIP
 from hwci.wire import limits
-from hwci.wire.base import as_json
+from hwci.wire.codec import as_json
+from hwci.wire.endpoint import Endpoint
 from hwci.wire.errors import ErrorBody
 
 REQUEST_ID = "x-request-id"
@@ -78,36 +78,46 @@ async def stamp_response(request: web.Request, response: web.StreamResponse) -> 
     stamp(request, response.headers)
 
 
-def written(body: BaseModel | bytes) -> bytes:
-    """Return a body as bytes."""
-    return as_json(body) if isinstance(body, BaseModel) else body
-
-
-def answer(body: BaseModel | bytes | web.StreamResponse | None, status: int) -> web.StreamResponse:
-    """Return an answer as a response; None has no body."""
+def answer(endpoint: Endpoint, body: object) -> web.StreamResponse:
+    """Return the answer of an endpoint as a response; None has no body."""
     if isinstance(body, web.StreamResponse):
         return body
     if body is None:
-        return web.Response(status=status)
-    return web.Response(body=written(body), status=status, content_type="application/json")
+        return web.Response(status=endpoint.status)
+    return json_answer(_written(endpoint, body), endpoint.status)
+
+
+def json_answer(data: bytes, status: int) -> web.Response:
+    """Return JSON as a response."""
+    return web.Response(body=data, status=status, content_type="application/json")
+
+
+def _written(endpoint: Endpoint, body: object) -> bytes:
+    """Return the answer of an endpoint as bytes; it may be JSON already."""
+    if isinstance(body, bytes):
+        return body
+    assert endpoint.answer is not None
+    return as_json(endpoint.answer, body)
 
 
 def metrics_answer(
-    body: BaseModel, status: int, *, compressed: bool, tag: str | None = None
+    endpoint: Endpoint, body: object, *, compressed: bool, tag: str | None = None
 ) -> web.Response:
     """Return an answer of metrics, compressed if the caller reads that, with its tag.
 
     Metrics hold no secret that the length of a compressed answer could reveal to somebody who chose
     some of its names. Answers with tokens or keys are never compressed.
     """
-    data = written(body)
+    data = _written(endpoint, body)
     headers: dict[str, str] = {hdrs.VARY: hdrs.ACCEPT_ENCODING}
     if tag is not None:
         headers[hdrs.ETAG] = _weak(tag)
     if compressed:
         data = gzip.compress(data, _GZIP_LEVEL, mtime=0)
         headers[hdrs.CONTENT_ENCODING] = GZIP
-    return web.Response(body=data, status=status, headers=headers, content_type="application/json")
+    return web.Response(
+        body=data, status=endpoint.status, headers=headers, content_type="application/json"
+    )
 
 
 def not_modified(tag: str) -> web.Response:

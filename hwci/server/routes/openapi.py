@@ -9,13 +9,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
-from pydantic import BaseModel
-from pydantic.json_schema import JsonSchemaMode, models_json_schema
+from pydantic.json_schema import JsonSchemaMode
 
 from hwci.server.http.refusals import phrase
 from hwci.server.http.responses import ID_PATTERN
 from hwci.server.http.streams import EVENT_ID, LAST_EVENT_ID
 from hwci.version import build_version
+from hwci.wire.codec import schemas
 from hwci.wire.endpoint import Endpoint, Who
 from hwci.wire.endpoints import every
 from hwci.wire.endpoints.health import OPENAPI
@@ -135,9 +135,7 @@ def document(endpoints: Sequence[Endpoint]) -> Json:
 
 
 def _schemas(endpoints: Iterable[Endpoint]) -> tuple[Models, Json]:
-    wanted: dict[tuple[type[BaseModel], JsonSchemaMode], None] = {
-        (ErrorBody, "serialization"): None
-    }
+    wanted: dict[tuple[type[Any], JsonSchemaMode], None] = {(ErrorBody, "serialization"): None}
     for endpoint in endpoints:
         if endpoint.body is not None:
             wanted[endpoint.body, "validation"] = None
@@ -145,8 +143,7 @@ def _schemas(endpoints: Iterable[Endpoint]) -> tuple[Models, Json]:
             wanted[endpoint.answer, "serialization"] = None
         if endpoint.query is not None:
             wanted[endpoint.query, "validation"] = None
-    models, definitions = models_json_schema(list(wanted), ref_template=_REF)
-    return models, definitions["$defs"]
+    return schemas(wanted, _REF)
 
 
 def _operation(endpoint: Endpoint, models: Models) -> Json:

@@ -51,7 +51,7 @@ async def login_invited(call: Call, body: SsoInvitation) -> SsoStart | web.Strea
     """
     require_own_page(call, SessionMode.COOKIE)
     begun = await call.services.sso.begin_invited(_provider(call), body)
-    return _with_ticket(call, answer(SsoStart(url=begun.url), call.endpoint.status), begun.ticket)
+    return _with_ticket(call, answer(call.endpoint, SsoStart(url=begun.url)), begun.ticket)
 
 
 async def callback(call: Call, query: SsoCallbackQuery) -> web.StreamResponse:
@@ -67,7 +67,7 @@ async def waiting(call: Call) -> SsoWaiting:
 async def confirm(call: Call, body: SsoConfirmation) -> SsoHandover | web.StreamResponse:
     """Take a person's answer, once: whether the command line that waits gets their sign-in."""
     require_own_page(call, SessionMode.COOKIE)
-    response = answer(call.services.handover.answered(_ticket(call), body), call.endpoint.status)
+    response = answer(call.endpoint, call.services.handover.answered(_ticket(call), body))
     _TICKET.put(call.request, response, "", 0)
     return response
 

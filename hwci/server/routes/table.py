@@ -6,7 +6,7 @@ and returns stands in `hwci.wire.endpoints`.
 from collections.abc import Mapping
 from uuid import UUID
 
-from hwci.engine.vocabulary import ReviewAction
+from hwci.contract.vocabulary import ReviewAction
 from hwci.server.http.call import Call, Handler
 from hwci.server.http.streams import server_sent_events, web_socket
 from hwci.server.routes import openapi, sign_in, single_sign_on

@@ -8,8 +8,8 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from uuid import UUID
 
+from hwci.contract.vocabulary import Role
 from hwci.engine.facts import Product
-from hwci.engine.vocabulary import Role
 from hwci.server.errors import ForbiddenError, NotFoundError, UnauthenticatedError
 from hwci.server.security.api_keys import key_digest, same_digest
 from hwci.server.security.tokens import AccessTokens, Claims

@@ -5,12 +5,12 @@ from dataclasses import asdict
 from datetime import datetime
 from uuid import UUID, uuid4
 
+from hwci.contract.shape import ListPage
 from hwci.server.services.access import Member
 from hwci.server.storage.ports import Reader, Storage, Writer
 from hwci.server.storage.records import AuditEntry, Box, User
 from hwci.wire import accounts as wire
 from hwci.wire import limits
-from hwci.wire.base import ListPage
 from hwci.wire.queries import PageQuery
 
 

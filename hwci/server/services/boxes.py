@@ -8,8 +8,9 @@ from dataclasses import asdict
 from datetime import datetime
 from uuid import UUID, uuid4
 
+from hwci.contract.shape import ListPage
+from hwci.contract.vocabulary import BoxStatus
 from hwci.engine.history import Listing
-from hwci.engine.vocabulary import BoxStatus
 from hwci.server.errors import NotFoundError, UnauthenticatedError
 from hwci.server.security.api_keys import key_digest, new_api_key
 from hwci.server.security.tokens import new_token, token_digest
@@ -22,7 +23,6 @@ from hwci.server.storage.records import AuditEntry, Box, BoxNote, User
 from hwci.wire import boxes as wire
 from hwci.wire import limits
 from hwci.wire.accounts import Actor
-from hwci.wire.base import ListPage
 from hwci.wire.queries import BoxesQuery, BoxNotesQuery
 
 _NO_TOKEN = (

@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import TypeVar
 from uuid import UUID, uuid4
 
+from hwci.contract.shape import ListPage
 from hwci.engine.facts import Product
 from hwci.server.clock import Clock
 from hwci.server.errors import HwciServerError, NotFoundError
@@ -20,7 +21,6 @@ from hwci.server.storage.ports import AKey, Reader, Storage, Writer
 from hwci.server.storage.records import NOBODY, CiKey, Key, ReaderKey, User
 from hwci.wire import accounts as wire
 from hwci.wire import limits
-from hwci.wire.base import ListPage
 from hwci.wire.queries import PageQuery
 
 Item = TypeVar("Item")

@@ -8,8 +8,8 @@ from datetime import datetime
 from typing import Protocol
 from uuid import UUID
 
+from hwci.contract.vocabulary import Role
 from hwci.engine.history import Listing
-from hwci.engine.vocabulary import Role
 from hwci.server.storage.records import (
     Identity,
     Invite,

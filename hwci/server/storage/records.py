@@ -11,8 +11,7 @@ from datetime import datetime
 from enum import StrEnum
 from uuid import UUID, uuid5
 
-from hwci.engine.facts import Changes, Product, TestItem
-from hwci.engine.vocabulary import (
+from hwci.contract.vocabulary import (
     SUCCESS_WORDS,
     Outcome,
     Role,
@@ -22,6 +21,7 @@ from hwci.engine.vocabulary import (
     Trigger,
     Verdict,
 )
+from hwci.engine.facts import Changes, Product, TestItem
 
 NOBODY = UUID(int=0)
 """The id of no record: looking it up checks whether a store answers."""

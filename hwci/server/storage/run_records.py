@@ -11,8 +11,8 @@ from datetime import datetime
 from itertools import chain
 from uuid import UUID
 
+from hwci.contract.vocabulary import Outcome, RunStatus
 from hwci.engine.facts import Report, run_record_id
-from hwci.engine.vocabulary import Outcome, RunStatus
 from hwci.server.storage.records import (
     LiveRun,
     LiveTest,

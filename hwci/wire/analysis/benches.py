@@ -13,9 +13,9 @@ from hwci.analysis.benches import compare, health, report, words
 from hwci.analysis.benches.by_parts import SureShare
 from hwci.analysis.benches.compare import Missing
 from hwci.analysis.benches.trials import box_of
+from hwci.contract.scope import PeriodOfDays, ProductKey
 from hwci.engine.periods import Period
 from hwci.wire.base import Answer, Time
-from hwci.wire.metrics import PeriodAnswer, ProductKey
 from hwci.wire.queries import PeriodQuery
 
 LOST_RUNS = 5
@@ -229,7 +229,7 @@ class BenchesAnswer(Answer):
     of each, with the number of all.
     """
 
-    period: PeriodAnswer
+    period: PeriodOfDays
     product: ProductKey | None
     boxes: Sequence[BoxHealthAnswer]
     boxes_total: int
@@ -246,8 +246,8 @@ class BenchesAnswer(Answer):
     ) -> Self:
         """Make the answer. `seen`: when boxes last sent a heartbeat."""
         return cls(
-            period=PeriodAnswer.of(query.days, period),
-            product=ProductKey.of(query),
+            period=period.shown,
+            product=query.product,
             boxes=[BoxHealthAnswer.of(box, seen.get(box.box_key)) for box in found.boxes],
             boxes_total=found.boxes_total,
             tests=[*map(TestOnBoxAnswer.of, found.tests)],

@@ -13,11 +13,11 @@ from pydantic_core import PydanticCustomError
 
 from hwci.analysis.flaky.bisection import MISSING, MissingCommit, NextRun, Progress
 from hwci.analysis.run_command import TO_FILL_IN, next_command, run_command
+from hwci.contract.scope import PeriodOfDays
 from hwci.engine.facts import Product
 from hwci.engine.periods import Period
 from hwci.wire import limits
 from hwci.wire.base import Answer, Name, TestId
-from hwci.wire.metrics import PeriodAnswer
 from hwci.wire.queries import DIGITS, BoxQuery, PeriodQuery, ShaStart
 
 
@@ -165,7 +165,7 @@ class ProgressAnswer(Answer):
     what to do about it.
     """
 
-    period: PeriodAnswer
+    period: PeriodOfDays
     repo_key: str
     suite: str
     test_id: str
@@ -180,7 +180,7 @@ class ProgressAnswer(Answer):
         missing = found if isinstance(found, MissingCommit) else None
         text, to_do = (None, None) if missing is None else MISSING[missing]
         return cls(
-            period=PeriodAnswer.of(query.days, period),
+            period=period.shown,
             repo_key=query.repo_key,
             suite=query.suite,
             test_id=query.test_id,

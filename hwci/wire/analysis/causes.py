@@ -11,7 +11,7 @@ from uuid import UUID
 from pydantic import Field
 
 from hwci.analysis.failures.causes import Described, InShort, Said
-from hwci.engine.vocabulary import FailureClass, FileKind
+from hwci.contract.vocabulary import FailureClass, FileKind
 from hwci.wire import limits
 from hwci.wire.base import Answer, Body, Time
 from hwci.wire.failures import CommitSubject, ResolvedFailureAnswer, ReviewNote

@@ -14,9 +14,9 @@ from pydantic_core import PydanticCustomError
 
 from hwci.analysis.periods.days import DayCounts, Days, Share
 from hwci.analysis.periods.targets import Targets
+from hwci.contract.scope import PeriodOfDays, ProductKey
 from hwci.engine.periods import Period
 from hwci.wire.base import Answer, Name, Time, left_out_if_none
-from hwci.wire.metrics import PeriodAnswer, ProductKey
 from hwci.wire.queries import PeriodQuery
 
 _zones = cache(available_timezones)
@@ -134,7 +134,7 @@ class TargetsOfTiles(Answer):
 class DaysAnswer(Answer):
     """The tiles by day, the first day first. It has `targets` if all products aim at the same."""
 
-    period: PeriodAnswer
+    period: PeriodOfDays
     product: ProductKey | None
     zone: str
     days: Sequence[DayAnswer]
@@ -150,8 +150,8 @@ class DaysAnswer(Answer):
     ) -> Self:
         """Make the days that were asked for. `period`: the days of `query`."""
         return cls(
-            period=PeriodAnswer.of(query.days, period),
-            product=ProductKey.of(query),
+            period=period.shown,
+            product=query.product,
             zone=query.zone,
             days=[DayAnswer.of(one) for one in found],
             targets=None if targets is None else TargetsOfTiles.model_validate(targets),

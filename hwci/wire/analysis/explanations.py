@@ -12,15 +12,15 @@ from hwci.analysis.failures.advice import GAPS, advice
 from hwci.analysis.failures.ci_lines import lines_of
 from hwci.analysis.failures.gaps import Budget, Gap, GapCount
 from hwci.analysis.failures.what_if import EditKind, OfGit, WhatIf, WhatIfs
+from hwci.contract.scope import PeriodOfDays, ProductKey
+from hwci.contract.vocabulary import CiSystem, FileKind, ReviewAction, Verdict
 from hwci.engine.page.failures import ResolvedFailure
 from hwci.engine.periods import Period
 from hwci.engine.rules.classify import CheckedRun
-from hwci.engine.vocabulary import CiSystem, FileKind, ReviewAction, Verdict
 from hwci.wire import limits
 from hwci.wire.base import Answer, Body, Sha
 from hwci.wire.failures import CheckRun, ClassAnswer
 from hwci.wire.lists import ListRule
-from hwci.wire.metrics import PeriodAnswer, ProductKey
 from hwci.wire.queries import PeriodQuery
 from hwci.wire.reports import Changes
 
@@ -165,7 +165,7 @@ class GapsAnswer(Answer):
     checks leave so and nobody reviewed; the gaps are those of the newest `looked_at`.
     """
 
-    period: PeriodAnswer
+    period: PeriodOfDays
     product: ProductKey | None
     gaps: Sequence[GapAnswer]
     together: TogetherAnswer
@@ -178,8 +178,8 @@ class GapsAnswer(Answer):
         of `query`.
         """
         return cls(
-            period=PeriodAnswer.of(query.days, period),
-            product=ProductKey.of(query),
+            period=period.shown,
+            product=query.product,
             gaps=[GapAnswer.of(gap, pages) for gap in found.gaps],
             together=TogetherAnswer.model_validate(found.together),
             ambiguous=found.ambiguous,

@@ -4,13 +4,12 @@
 """
 
 from collections.abc import Sequence
-from typing import Self
 from zoneinfo import ZoneInfo
 
 from hwci.analysis.periods.days import Days, calendar_days
+from hwci.contract.shape import ListPage, shape
 from hwci.engine.periods import Period
 from hwci.wire.analysis.days import CalendarDay, Zone
-from hwci.wire.base import ListPage, left_out_if_none
 from hwci.wire.metrics import FlakyTestHistory
 from hwci.wire.queries import FlakyQuery, RankedQuery
 
@@ -29,13 +28,14 @@ class RankedHistoryQuery(FlakyHistoryQuery, RankedQuery):
     """Query of flaky tests over time, in the order of a rank."""
 
 
+@shape
 class FlakyHistories(ListPage[FlakyTestHistory]):
     """Rows of "Flakiest tests" over time. `days`: what the slots are, if a zone was asked for."""
 
-    days: Sequence[CalendarDay] | None = left_out_if_none()
+    days: tuple[CalendarDay, ...] | None = None
 
-    @classmethod
-    def of(cls, page: ListPage[FlakyTestHistory], days: Sequence[Days] | None) -> Self:
-        """Make a page of the rows."""
-        of_days = None if days is None else [*map(CalendarDay.of_days, days)]
-        return cls(**dict(page), days=of_days)
+
+def histories(page: ListPage[FlakyTestHistory], days: Sequence[Days] | None) -> FlakyHistories:
+    """Make a page of the rows."""
+    of_days = None if days is None else tuple(map(CalendarDay.of_days, days))
+    return FlakyHistories(**vars(page), days=of_days)

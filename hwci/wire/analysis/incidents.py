@@ -9,8 +9,8 @@ from uuid import UUID
 
 from hwci.analysis.failures.incidents import Described
 from hwci.analysis.flaky.suspect_words import of_history
+from hwci.contract.vocabulary import Label, Verdict
 from hwci.engine.rules.labels import Group
-from hwci.engine.vocabulary import Label, Verdict
 from hwci.wire import limits
 from hwci.wire.analysis.suspects import CertaintyAnswer
 from hwci.wire.base import Answer, Time

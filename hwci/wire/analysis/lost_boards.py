@@ -9,8 +9,8 @@ from uuid import UUID
 
 from pydantic import Field
 
+from hwci.contract.vocabulary import FailureClass
 from hwci.engine.page.reading import Classified
-from hwci.engine.vocabulary import FailureClass
 from hwci.wire import limits
 from hwci.wire.analysis.causes import OfTable, classes_of
 from hwci.wire.base import Answer

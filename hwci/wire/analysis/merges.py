@@ -13,11 +13,13 @@ from hwci.analysis.merges.announced import AnnouncedMerge
 from hwci.analysis.merges.merge_plan import MISSING, MergePlan, MissingRun, PlannedRun
 from hwci.analysis.merges.unchecked import CAUSES, UncheckedCause, UncheckedMerge
 from hwci.analysis.run_command import TO_FILL_IN, run_command
+from hwci.contract.scope import PeriodOfDays, ProductKey
+from hwci.contract.shape import ListPage
 from hwci.engine.facts import Product
 from hwci.engine.history import SightedRun
 from hwci.engine.periods import Period
-from hwci.wire.base import Answer, ListPage
-from hwci.wire.metrics import CheckingRun, MergeAnswer, PeriodAnswer, ProductKey
+from hwci.wire.base import Answer
+from hwci.wire.metrics import CheckingRun, MergeAnswer
 from hwci.wire.queries import TableQuery
 
 
@@ -146,7 +148,7 @@ class MergePlanAnswer(Answer):
     `ci_jobs` where that is written. `unplanned`: the merges that no run is planned for.
     """
 
-    period: PeriodAnswer
+    period: PeriodOfDays
     product: ProductKey | None
     unchecked_merges: int
     board_seconds: float
@@ -166,8 +168,8 @@ class MergePlanAnswer(Answer):
             (merge.repo_key, merge.suite, missing) for merge, missing in found.unplanned.items()
         )
         return cls(
-            period=PeriodAnswer.of(query.days, period),
-            product=ProductKey.of(query),
+            period=period.shown,
+            product=query.product,
             unchecked_merges=found.merges,
             board_seconds=found.board_seconds,
             runs=query.page_of(query.slice_of(found.runs), PlannedRunAnswer.of),

@@ -10,10 +10,10 @@ from typing import Self
 from hwci.analysis import certainty
 from hwci.analysis.benches import one_box
 from hwci.analysis.benches.by_parts import SureShare
+from hwci.contract.scope import PeriodOfDays
 from hwci.engine.periods import Period
 from hwci.wire.analysis.benches import BoxHealthAnswer, ShareAnswer, TestOnBoxAnswer
 from hwci.wire.base import Answer, Name, Time
-from hwci.wire.metrics import PeriodAnswer
 from hwci.wire.queries import BoxQuery, PeriodQuery
 
 
@@ -63,7 +63,7 @@ class OneBoxAnswer(Answer):
     there is none. `tests`: those that fail more on this box. `alone`: at most 100, of `aloneTotal`.
     """
 
-    period: PeriodAnswer
+    period: PeriodOfDays
     box_key: str
     box: BoxHealthAnswer | None
     shares: SharesAnswer | None
@@ -85,7 +85,7 @@ class OneBoxAnswer(Answer):
         """Make the answer. `seen_at`: as in the answer about all boxes."""
         others = None if found is None else found.others
         return cls(
-            period=PeriodAnswer.of(query.days, period),
+            period=period.shown,
             box_key=query.box_key,
             box=None if found is None else BoxHealthAnswer.of(found.report, seen_at),
             shares=None if found is None else SharesAnswer.of(found.shares),

@@ -10,13 +10,13 @@ from hwci.analysis import one_test
 from hwci.analysis.flaky.suspect_words import since_when
 from hwci.analysis.one_test_words import Concluded
 from hwci.analysis.periods.days import Days
+from hwci.contract.scope import PeriodOfDays
+from hwci.contract.vocabulary import Verdict
 from hwci.engine.page.over_time import BOXES_MAX
 from hwci.engine.periods import Period
-from hwci.engine.vocabulary import Verdict
 from hwci.wire.analysis.days import CalendarDay, DaysQuery
 from hwci.wire.analysis.suspects import CertaintyAnswer, StatementAnswer
 from hwci.wire.base import Answer, Name, TestId, Time
-from hwci.wire.metrics import PeriodAnswer
 from hwci.wire.queries import PageQuery, ProductQuery, Search, WhereQuery
 
 
@@ -179,7 +179,7 @@ class OneTestAnswer(Answer):
     fails, as `says` has it too; null if its runs do not tell.
     """
 
-    period: PeriodAnswer
+    period: PeriodOfDays
     repo_key: str
     suite: str
     test_id: str
@@ -209,7 +209,7 @@ class OneTestAnswer(Answer):
         period = Period(days[0].period.start, days[-1].period.end)
         since = None if concluded is None else concluded.since
         return cls(
-            period=PeriodAnswer.of(query.days, period),
+            period=period.shown,
             repo_key=query.repo_key,
             suite=query.suite,
             test_id=query.test_id,

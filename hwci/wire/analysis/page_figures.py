@@ -6,15 +6,16 @@ computed here.
 
 from collections.abc import Sequence
 
-from hwci.engine.vocabulary import Label
+from hwci.contract.shape import ListPage
+from hwci.contract.trends import Trends
+from hwci.contract.vocabulary import Label
 from hwci.wire import limits
 from hwci.wire.analysis.causes import CauseAnswer, CausesQuery, OfTable
 from hwci.wire.analysis.days import DaysAnswer, DaysQuery
 from hwci.wire.analysis.incidents import IncidentAnswer, IncidentsQuery
 from hwci.wire.analysis.lost_boards import LostBoardsAnswer
 from hwci.wire.analysis.merges import ExplainedMergeAnswer
-from hwci.wire.analysis.trends import TrendsAnswer
-from hwci.wire.base import Answer, ListPage
+from hwci.wire.base import Answer
 from hwci.wire.metrics import FlakyTestAnswer, ProductAnswer
 from hwci.wire.queries import FlakyQuery, MergeRunsQuery, MetricsQuery, PeriodQuery, ProductsQuery
 
@@ -68,7 +69,7 @@ class PageFiguresAnswer(Answer):
     """
 
     days: DaysAnswer | None
-    trends: TrendsAnswer | None
+    trends: Trends | None
     real_bug_causes: ListPage[CauseAnswer] | None
     causes_to_review: int | None
     lost_boards: LostBoardsAnswer | None

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Sign-in, single sign-on, one's own account and sessions."""
 
+from hwci.contract.shape import ListPage
 from hwci.wire.accounts import (
     Login,
     Logout,
@@ -14,7 +15,6 @@ from hwci.wire.accounts import (
     SignedIn,
     TokenPair,
 )
-from hwci.wire.base import ListPage
 from hwci.wire.endpoint import Endpoint, OwnLimit, Who
 from hwci.wire.queries import OwnOrganizationsQuery, PageQuery, Query
 from hwci.wire.sso import (

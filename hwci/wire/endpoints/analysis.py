@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Answers beside the rules (ADR 0063): none of them is part of an answer of the specification."""
 
+from hwci.contract.shape import ListPage
+from hwci.contract.trends import Trends
 from hwci.wire import limits
 from hwci.wire.analysis.benches import BenchesAnswer
 from hwci.wire.analysis.bisection import BisectionQuery, ProgressAnswer
@@ -16,8 +18,6 @@ from hwci.wire.analysis.one_test import OneTestAnswer, OneTestQuery, TestNameAns
 from hwci.wire.analysis.page_figures import PageFiguresAnswer, PageFiguresQuery
 from hwci.wire.analysis.suspects import SuspectAnswer
 from hwci.wire.analysis.times_to_fix import TimesToFixAnswer
-from hwci.wire.analysis.trends import TrendsAnswer
-from hwci.wire.base import ListPage
 from hwci.wire.endpoint import Endpoint, Who
 from hwci.wire.failures import FailureAnswer, ResolvedFailureAnswer
 from hwci.wire.queries import (
@@ -109,7 +109,7 @@ LIST_INCIDENTS = Endpoint(
 )
 TRENDS = Endpoint(
     "metrics.trends", "GET", "/api/orgs/{orgId}/ci-analysis/trends", Who.READER,
-    "The tiles against the period before", query=PeriodQuery, answer=TrendsAnswer, metrics=True
+    "The tiles against the period before", query=PeriodQuery, answer=Trends, metrics=True
 )
 BISECTION = Endpoint(
     "tests.bisection", "GET", "/api/orgs/{orgId}/ci-analysis/bisection", Who.READER,

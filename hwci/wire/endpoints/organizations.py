@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Organizations, their members, invitations, keys and audit log."""
 
+from hwci.contract.shape import ListPage
 from hwci.wire.accounts import (
     Acceptance,
     AuditEntryAnswer,
@@ -20,7 +21,6 @@ from hwci.wire.accounts import (
     RoleChange,
     SentInvite,
 )
-from hwci.wire.base import ListPage
 from hwci.wire.endpoint import Endpoint, Who
 from hwci.wire.queries import PageQuery, Query
 

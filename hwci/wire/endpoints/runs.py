@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Run records."""
 
-from hwci.wire.base import ListPage
+from hwci.contract.shape import ListPage
 from hwci.wire.endpoint import Endpoint, Who
 from hwci.wire.queries import Query
 from hwci.wire.runs import RunAnswer, RunDetail, RunsQuery, StreamQuery

@@ -31,7 +31,8 @@ instants = st.one_of(
 def test_whole_days_and_ends_are_the_period_without_gap_or_overlap(
     one: datetime, other: datetime
 ) -> None:
-    period = Period(*sorted((one, other)))
+    start, end = sorted((one, other))
+    period = Period(start, end)
     days = days_of(period)
     parts = list(days.edges)
     if days.whole:

@@ -4,6 +4,7 @@
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
+from hwci.contract.vocabulary import Outcome, ReviewAction, Role, Trigger, Verdict
 from hwci.engine.facts import (
     Announcement,
     Changes,
@@ -18,7 +19,6 @@ from hwci.engine.facts import (
     Targets,
     TestItem,
 )
-from hwci.engine.vocabulary import Outcome, ReviewAction, Role, Trigger, Verdict
 from hwci.server.storage.records import (
     AuditEntry,
     Box,

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from datetime import datetime
 from uuid import UUID
 
-from hwci.engine.vocabulary import RunEventType
+from hwci.contract.vocabulary import RunEventType
 from hwci.server.storage.ports import Storage, Writer
 from hwci.server.storage.records import Happening
 from tests.server.storage.examples import ACME, NOON

@@ -14,6 +14,7 @@ from itertools import chain
 from uuid import UUID
 
 from hwci.analysis.outcomes import RecordedRuns
+from hwci.contract.vocabulary import Outcome, Trigger, Verdict
 from hwci.engine.facts import (
     Announcement,
     Changes,
@@ -28,7 +29,6 @@ from hwci.engine.facts import (
 )
 from hwci.engine.history import History, Scope
 from hwci.engine.periods import Period, Slots, equal_slots
-from hwci.engine.vocabulary import Outcome, Trigger, Verdict
 from tests.support.outcomes import by_name
 
 ORG = UUID(int=1)

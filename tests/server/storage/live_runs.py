@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import timedelta
 from uuid import UUID
 
-from hwci.engine.vocabulary import Outcome, RunEventType, RunStatus
+from hwci.contract.vocabulary import Outcome, RunEventType, RunStatus
 from hwci.server.storage.records import Happening, LiveTest, RunFilter
 from hwci.server.storage.sql.transaction import Transaction
 from tests.server.storage.examples import LIVE_RUN, NOON

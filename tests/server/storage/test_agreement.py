@@ -7,9 +7,9 @@ from functools import partial
 
 import pytest
 
+from hwci.contract.vocabulary import ReviewAction
 from hwci.engine.facts import Review
 from hwci.engine.history import Scope
-from hwci.engine.vocabulary import ReviewAction
 from hwci.server.storage.opening import open_storage
 from hwci.server.storage.ports import Writer
 from tests.server.storage.agreeing import compare

@@ -9,10 +9,10 @@ from uuid import UUID
 
 import pytest
 
+from hwci.contract.vocabulary import Outcome, ReviewAction, Role
 from hwci.engine.facts import Part, Product, Report, failure_id
 from hwci.engine.history import Scope
 from hwci.engine.periods import Period
-from hwci.engine.vocabulary import Outcome, ReviewAction, Role
 from hwci.server.errors import ClashError
 from hwci.server.storage.ports import Reader, Storage, Writer
 from hwci.server.storage.records import Key, Membership

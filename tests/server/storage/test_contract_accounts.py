@@ -10,7 +10,7 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from hwci.engine.vocabulary import Role
+from hwci.contract.vocabulary import Role
 from hwci.server.errors import ClashError
 from hwci.server.storage.ports import Storage, Writer
 from hwci.server.storage.records import Invite, OrganizationMember, RefreshToken, Usage

@@ -7,8 +7,8 @@ from uuid import UUID
 
 import pytest
 
+from hwci.contract.vocabulary import Trigger
 from hwci.engine.periods import Period
-from hwci.engine.vocabulary import Trigger
 from hwci.server.errors import ClashError
 from hwci.server.storage.ports import Storage, Writer
 from hwci.server.storage.records import Box, LiveRun, RunHead

@@ -10,8 +10,8 @@ from uuid import UUID
 
 import pytest
 
+from hwci.contract.vocabulary import Outcome, RunStatus, Verdict
 from hwci.engine.facts import Part, Report, run_record_id
-from hwci.engine.vocabulary import Outcome, RunStatus, Verdict
 from hwci.server.storage.ports import Reader, Storage, Writer
 from hwci.server.storage.records import (
     LiveRun,

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from hwci.contract.vocabulary import Outcome
 from hwci.engine.facts import Report, TestItem, failure_id
 from hwci.engine.history import Scope
-from hwci.engine.vocabulary import Outcome
 from hwci.server.storage.sql.transaction import Transaction
 from hwci.server.storage.sqlite.connections import Connection, open_writer
 from tests.engine.timeline import CONFIG, Past, changes, commit, report

@@ -19,9 +19,9 @@ from uuid import uuid4
 
 import pytest
 
+from hwci.contract.vocabulary import ReviewAction
 from hwci.engine.facts import Announcement, Report, Review, SuiteConfig
 from hwci.engine.history import Decision, Episode, Scope
-from hwci.engine.vocabulary import ReviewAction
 from hwci.server.app.operating import migrate
 from hwci.server.clock import system_clock
 from hwci.server.errors import (

@@ -9,11 +9,11 @@ from uuid import UUID
 
 import pytest
 
+from hwci.contract.vocabulary import Outcome, Role
 from hwci.engine.facts import Report, TestItem
 from hwci.engine.history import Scope
 from hwci.engine.page.overview import read_page
 from hwci.engine.periods import last_days
-from hwci.engine.vocabulary import Outcome, Role
 from hwci.server.clock import system_clock
 from hwci.server.security.api_keys import key_digest, new_api_key
 from hwci.server.security.signing import Signer

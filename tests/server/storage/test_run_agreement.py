@@ -11,8 +11,8 @@ from uuid import UUID
 
 import pytest
 
+from hwci.contract.vocabulary import Outcome, RunEnding, RunStatus
 from hwci.engine.facts import Part, Report, TestItem, run_record_id
-from hwci.engine.vocabulary import Outcome, RunEnding, RunStatus
 from hwci.server.storage.opening import open_storage
 from hwci.server.storage.ports import Writer
 from hwci.server.storage.records import Box, LiveRun, LiveTest, RunFilter, RunHead

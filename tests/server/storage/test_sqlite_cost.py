@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from hwci.contract.vocabulary import Outcome, ReviewAction, RunStatus
 from hwci.engine.facts import (
     Changes,
     Commit,
@@ -28,7 +29,6 @@ from hwci.engine.history import Scope
 from hwci.engine.page import tables
 from hwci.engine.page.reading import read_failures
 from hwci.engine.periods import Period
-from hwci.engine.vocabulary import Outcome, ReviewAction, RunStatus
 from hwci.server.storage.records import RunFilter
 from hwci.server.storage.sql.transaction import Transaction
 from hwci.server.storage.sqlite.connections import Connection, open_writer

@@ -9,7 +9,7 @@ from uuid import UUID
 
 import pytest
 
-from hwci.engine.vocabulary import RunEventType
+from hwci.contract.vocabulary import RunEventType
 from hwci.server.errors import OverloadedError, UnauthenticatedError
 from hwci.server.storage import together, turns
 from hwci.server.storage.ports import Storage, Writer

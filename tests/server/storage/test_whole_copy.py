@@ -20,7 +20,7 @@ from typing import Any
 
 import pytest
 
-from hwci.engine.vocabulary import Outcome, Role, RunEventType
+from hwci.contract.vocabulary import Outcome, Role, RunEventType
 from hwci.server.app.operating import copy, new_audit_key
 from hwci.server.errors import DamagedError, StorageError, StorageLockedError
 from hwci.server.settings import Settings

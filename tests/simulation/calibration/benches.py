@@ -19,8 +19,8 @@ from scipy.stats import fisher_exact
 from hwci.analysis.benches.compare import FALSE_DISCOVERIES, ODDS_MIN, false_discoveries
 from hwci.analysis.benches.report import Benches, benches
 from hwci.analysis.benches.trials import LOST_TESTS_MIN
+from hwci.contract.vocabulary import Outcome, Verdict
 from hwci.engine.history import Scope
-from hwci.engine.vocabulary import Outcome, Verdict
 from tests.simulation.calibration.page import EVER, Line, Part, recorded, share, table
 from tests.simulation.fleet import Cause, Kind, Plan, Simulated, commits_of, simulate
 

@@ -11,12 +11,12 @@ from typing import NamedTuple
 
 from hwci.analysis.failures.incidents import Incident, incidents
 from hwci.analysis.failures.one_cause import CauseKey, Ends, cause_of
+from hwci.contract.vocabulary import Label, Verdict
 from hwci.engine.facts import Commit, FailureKey
 from hwci.engine.history import Scope
 from hwci.engine.rules.changes import broken_by
 from hwci.engine.rules.classify import Classifier
 from hwci.engine.rules.labels import groups_of
-from hwci.engine.vocabulary import Label, Verdict
 from tests.simulation.calibration.page import EVER, Line, Part, recorded, share, table
 from tests.simulation.fleet import Cause, Kind, Plan, Simulated, planted, simulate
 

@@ -10,9 +10,9 @@ from statistics import mean
 from typing import NamedTuple
 
 from hwci.analysis.failures.lost_boards import in_lost_runs
+from hwci.contract.vocabulary import FailureClass, Outcome, Verdict
 from hwci.engine.history import Failure, Scope
 from hwci.engine.page.reading import read_classified
-from hwci.engine.vocabulary import FailureClass, Outcome, Verdict
 from tests.simulation.calibration.page import EVER, Line, Part, recorded, share, table
 from tests.simulation.fleet import Kind, Plan, Simulated, planted, simulate
 

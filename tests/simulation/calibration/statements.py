@@ -17,9 +17,9 @@ from hwci.analysis.one_test import one_test
 from hwci.analysis.one_test_words import About, Concluded, concluded
 from hwci.analysis.periods.days import calendar_days
 from hwci.analysis.statements import Claim, Statement
+from hwci.contract.vocabulary import Outcome
 from hwci.engine.history import Scope
 from hwci.engine.periods import Period
-from hwci.engine.vocabulary import Outcome
 from tests.simulation.calibration.page import Line, Part, recorded, share, table
 from tests.simulation.fleet import Cause, Kind, Plan, Runs, Simulated, commits_of, simulate
 

@@ -38,7 +38,7 @@ from hwci.ci.results.xml.evidence import (
     state_of,
 )
 from hwci.ci.results.xml.pytest_cases import PARTS, TEARDOWN, CaseEntry
-from hwci.engine.vocabulary import Verdict
+from hwci.contract.vocabulary import Verdict
 from hwci.said import counted
 
 VAGUE_TYPES = {"", "failure", "error", "fail", "failed"}

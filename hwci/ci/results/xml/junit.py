@@ -53,7 +53,7 @@ from hwci.ci.results.xml.evidence import (
     local,
 )
 from hwci.ci.results.xml.pytest_cases import FILE, SUITE, CaseEntry, tried
-from hwci.engine.vocabulary import Verdict
+from hwci.contract.vocabulary import Verdict
 
 SUITES = {"testsuites", "testsuite"}
 TAG_BYTES_MAX = 8 * 1024 * 1024

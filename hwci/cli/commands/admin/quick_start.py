@@ -22,7 +22,7 @@ from hwci.cli.terminal import options
 from hwci.cli.terminal.again import forget
 from hwci.cli.terminal.render import note, write
 from hwci.client.explained import ExitCode, command_error, explained
-from hwci.engine.vocabulary import Role
+from hwci.contract.vocabulary import Role
 from hwci.program import way_to_hwci
 
 if TYPE_CHECKING:

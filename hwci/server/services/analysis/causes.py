@@ -6,13 +6,13 @@ from functools import partial
 
 from hwci.analysis.failures.causes import causes, described, reviewed, to_review
 from hwci.analysis.failures.lost_boards import in_lost_runs
+from hwci.contract.shape import ListPage
+from hwci.contract.vocabulary import FailureClass
 from hwci.engine.history import Listing
 from hwci.engine.page.reading import Classified, read_classified
-from hwci.engine.vocabulary import FailureClass
 from hwci.server.services.access import Viewer
 from hwci.server.services.analysis.asking import Analysis, Asked
 from hwci.wire.analysis.causes import CauseAnswer, CausesQuery
-from hwci.wire.base import ListPage
 
 
 class Causes(Analysis):

@@ -10,10 +10,10 @@ from uuid import UUID
 from hwci.analysis.failures.gaps import budget
 from hwci.analysis.failures.lost_boards import lost_board_of
 from hwci.analysis.failures.what_if import OfGit, what_if
+from hwci.contract.vocabulary import Label
 from hwci.engine.page.failures import describe
 from hwci.engine.rules.classify import Classifier
 from hwci.engine.rules.labels import group_of
-from hwci.engine.vocabulary import Label
 from hwci.server.errors import NotFoundError
 from hwci.server.services.access import Viewer, require_product
 from hwci.server.services.analysis.asking import Analysis, Asked

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from hwci.analysis.certainty import Rate
 from hwci.analysis.flaky.suspects import flake_rates, flaky_tests, ranked
+from hwci.contract.shape import ListPage
 from hwci.engine.history import Listing
 from hwci.engine.page.over_time import BoxOverTime, flaky_over_time
 from hwci.engine.periods import slots_of
@@ -17,7 +18,6 @@ from hwci.server.services.ci_metrics.metrics import histories_of
 from hwci.server.storage.ports import Reader
 from hwci.wire.analysis.flaky_history import FlakyHistories, RankedHistoryQuery
 from hwci.wire.analysis.suspects import SuspectAnswer
-from hwci.wire.base import ListPage
 from hwci.wire.queries import Detail, SuspectsQuery
 
 

@@ -4,11 +4,11 @@
 from collections.abc import Sequence
 
 from hwci.analysis.failures.incidents import Incident, described, incidents
+from hwci.contract.shape import ListPage
 from hwci.engine.history import Listing
 from hwci.server.services.access import Viewer
 from hwci.server.services.analysis.asking import Analysis, Asked
 from hwci.wire.analysis.incidents import IncidentAnswer, IncidentsQuery
-from hwci.wire.base import ListPage
 
 
 class Incidents(Analysis):

@@ -4,13 +4,13 @@
 from functools import partial
 
 from hwci.analysis.failures.lost_boards import in_lost_runs, lost_boards
+from hwci.contract.shape import ListPage
+from hwci.contract.vocabulary import FailureClass
 from hwci.engine.page import tables
 from hwci.engine.page.reading import read_classified, read_failures
-from hwci.engine.vocabulary import FailureClass
 from hwci.server.services.access import Viewer
 from hwci.server.services.analysis.asking import Analysis, Asked
 from hwci.wire.analysis.lost_boards import LostBoardsAnswer, LostResolvedQuery
-from hwci.wire.base import ListPage
 from hwci.wire.failures import FailureAnswer, ResolvedFailureAnswer
 from hwci.wire.queries import FailuresQuery, PeriodQuery
 

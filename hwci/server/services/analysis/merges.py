@@ -10,6 +10,7 @@ from functools import partial
 from hwci.analysis.merges.announced import announced
 from hwci.analysis.merges.merge_plan import plan
 from hwci.analysis.merges.unchecked import UncheckedMerge, explain
+from hwci.contract.shape import ListPage
 from hwci.engine.facts import Announcement, Product
 from hwci.engine.history import Scope, SightedRun
 from hwci.engine.page.reading import read_merges
@@ -17,7 +18,6 @@ from hwci.engine.page.tables import of_commit, with_runs
 from hwci.server.services.access import Viewer, may_see
 from hwci.server.services.analysis.asking import Analysis, Asked
 from hwci.wire.analysis import merges as wire
-from hwci.wire.base import ListPage
 from hwci.wire.queries import MergePlanQuery, MergeRunsQuery
 
 

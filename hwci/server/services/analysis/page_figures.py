@@ -10,7 +10,8 @@ from typing import NamedTuple, TypeVar
 
 from hwci.analysis.failures.incidents import failures_of
 from hwci.analysis.periods.days import Days, calendar_days
-from hwci.analysis.periods.trends import before_of
+from hwci.analysis.periods.trends import before_of, trends
+from hwci.contract.shape import ListPage
 from hwci.engine.history import Listing, OutOfTimeError, Scope
 from hwci.engine.rules.flakiness import flakiest, has_flaked, never_passed
 from hwci.server.services.access import Member
@@ -19,14 +20,13 @@ from hwci.server.services.analysis.causes import causes_of, number_to_review
 from hwci.server.services.analysis.incidents import incidents_of, page_of
 from hwci.server.services.analysis.lost_boards import lost_of
 from hwci.server.services.analysis.merges import unchecked_of
-from hwci.server.services.analysis.trends import against_before, tiles_by_day
+from hwci.server.services.analysis.trends import tiles_by_day
 from hwci.server.services.ci_metrics.metrics import products_of
 from hwci.server.services.ci_metrics.tags import Tags
 from hwci.server.storage.ports import Reader
 from hwci.wire import limits
 from hwci.wire.analysis.incidents import IncidentAnswer, IncidentsQuery
 from hwci.wire.analysis.page_figures import PageFiguresAnswer, PageFiguresQuery
-from hwci.wire.base import ListPage
 from hwci.wire.metrics import FlakyTestAnswer
 from hwci.wire.queries import FlakyQuery
 
@@ -56,7 +56,7 @@ class PageFigures(Analysis):
                 return None
             figures = _Figures(reader)
             by_day = figures.of("days", lambda: tiles_by_day(about, query, days))
-            trends = figures.of("trends", lambda: against_before(about, query))
+            against_before = figures.of("trends", lambda: trends(*about))
             bugs = figures.of("realBugCauses", lambda: causes_of(about, member, query.real_bugs))
             to_review = figures.of("causesToReview", lambda: number_to_review(about))
             lost = figures.of("lostBoards", lambda: lost_of(about))
@@ -68,7 +68,7 @@ class PageFigures(Analysis):
             failing = figures.of("incidents", lambda: _failing(about, query.pending_incidents))
             found = PageFiguresAnswer(
                 days=by_day,
-                trends=trends,
+                trends=against_before,
                 real_bug_causes=bugs,
                 causes_to_review=to_review,
                 lost_boards=lost,

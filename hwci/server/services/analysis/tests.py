@@ -8,6 +8,7 @@ from hwci.analysis.flaky.suspects import pending_by_test
 from hwci.analysis.one_test import one_test
 from hwci.analysis.one_test_words import About, concluded
 from hwci.analysis.periods.days import calendar_days
+from hwci.contract.shape import ListPage
 from hwci.engine.facts import Product
 from hwci.engine.page.tables import matching
 from hwci.server.services.access import Viewer
@@ -16,7 +17,6 @@ from hwci.server.services.analysis.benches import notes_of
 from hwci.server.services.known import known_scope, require_known_test
 from hwci.server.storage.ports import Reader
 from hwci.wire.analysis.one_test import OneTestAnswer, OneTestQuery, TestNameAnswer, TestNamesQuery
-from hwci.wire.base import ListPage
 
 
 class _Named(NamedTuple):

@@ -7,26 +7,22 @@ from hwci.analysis.periods.days import Days, by_day, calendar_days
 from hwci.analysis.periods.targets import targets
 from hwci.analysis.periods.times_to_fix import beside_before
 from hwci.analysis.periods.trends import trends
+from hwci.contract import trends as shapes
+from hwci.contract.shape import ListPage
 from hwci.engine.page.over_time import read_dates
 from hwci.server.services.access import Viewer
 from hwci.server.services.analysis.asking import Analysis, Asked
 from hwci.wire.analysis.days import DaysAnswer, DaysQuery
 from hwci.wire.analysis.times_to_fix import TimesToFixAnswer
-from hwci.wire.analysis.trends import TrendsAnswer
-from hwci.wire.base import ListPage
 from hwci.wire.queries import BoxTableQuery, PeriodQuery
 
 
 class Trends(Analysis):
     """How a period compares with the one before."""
 
-    async def against_before(self, viewer: Viewer, query: PeriodQuery) -> TrendsAnswer:
+    async def against_before(self, viewer: Viewer, query: PeriodQuery) -> shapes.Trends:
         """Return the tiles beside those of the period before."""
-
-        def work(about: Asked) -> TrendsAnswer:
-            return against_before(about, query)
-
-        return await self._answer(viewer, query, work)
+        return await self._answer(viewer, query, lambda about: trends(*about))
 
     async def by_day(self, viewer: Viewer, query: DaysQuery) -> DaysAnswer:
         """Return the tiles by the calendar days of a zone."""
@@ -46,12 +42,6 @@ class Trends(Analysis):
             return query.page_of(query.slice_of(found), TimesToFixAnswer.of)
 
         return await self._answer(viewer, query, work)
-
-
-def against_before(about: Asked, query: PeriodQuery) -> TrendsAnswer:
-    """Return the tiles of a period beside those of the period before."""
-    history, scope, period = about
-    return TrendsAnswer.of(trends(history, scope, period), query, period)
 
 
 def tiles_by_day(about: Asked, query: DaysQuery, days: Sequence[Days]) -> DaysAnswer:

@@ -12,6 +12,7 @@ from functools import partial
 from typing import NamedTuple, TypeVar
 from uuid import UUID
 
+from hwci.contract.shape import ListPage
 from hwci.engine.facts import Announcement
 from hwci.engine.history import Decision, Episode, History, Listing, Scope
 from hwci.engine.page import failures, tables
@@ -38,8 +39,7 @@ from hwci.server.storage.ports import Reader, Storage, Writer
 from hwci.server.storage.records import NOBODY
 from hwci.wire import limits
 from hwci.wire import metrics as wire
-from hwci.wire.analysis.flaky_history import FlakyHistories, FlakyHistoryQuery
-from hwci.wire.base import ListPage
+from hwci.wire.analysis.flaky_history import FlakyHistories, FlakyHistoryQuery, histories
 from hwci.wire.failures import FailureAnswer, FailureEvidence, ResolvedFailureAnswer
 from hwci.wire.queries import (
     FailuresQuery,
@@ -321,7 +321,7 @@ def histories_of(
     else:
         slots = Slots(period, [day.period.start for day in days])
     found = flaky_over_time(history, rows, slots)
-    return FlakyHistories.of(query.page_of(found, wire.FlakyTestHistory.of), days)
+    return histories(query.page_of(found, wire.FlakyTestHistory.of), days)
 
 
 def _flakiest(query: FlakyQuery, asked: Asked) -> Listing[FlakyTest]:

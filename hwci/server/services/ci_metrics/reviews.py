@@ -8,12 +8,12 @@ from datetime import datetime
 from typing import NamedTuple
 from uuid import UUID
 
+from hwci.contract.vocabulary import ReviewAction
 from hwci.engine.facts import Review
 from hwci.engine.page import failures
 from hwci.engine.page.failures import ResolvedFailure
 from hwci.engine.rules import reviews
 from hwci.engine.rules.labels import group_of
-from hwci.engine.vocabulary import ReviewAction
 from hwci.server.errors import ConflictError, NotFoundError
 from hwci.server.services import Service
 from hwci.server.services.access import ADMINS, Member, role_now

@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from uuid import UUID, uuid4
 
-from hwci.engine.vocabulary import Role
+from hwci.contract.vocabulary import Role
 from hwci.server.clock import Clock
 from hwci.server.errors import ConflictError, ForbiddenError, NotFoundError
 from hwci.server.security.passwords import Passwords

@@ -10,6 +10,7 @@ registration.
 from datetime import datetime
 from uuid import UUID, uuid4
 
+from hwci.contract.shape import ListPage
 from hwci.server.clock import Clock
 from hwci.server.errors import ConflictError, ForbiddenError, NotFoundError
 from hwci.server.security.api_keys import same_digest
@@ -24,7 +25,6 @@ from hwci.server.storage.records import NOBODY, Invite, Membership, Offer, User
 from hwci.wire import accounts as wire
 from hwci.wire import limits
 from hwci.wire.accounts import OrganizationAnswer, UserAnswer
-from hwci.wire.base import ListPage
 from hwci.wire.queries import PageQuery
 
 _UNUSABLE = "The invitation is unknown, was used or withdrawn, or has expired; ask for a new one"

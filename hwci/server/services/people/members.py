@@ -9,7 +9,8 @@ owners who demote each other only one succeeds.
 from dataclasses import replace
 from uuid import UUID
 
-from hwci.engine.vocabulary import Role
+from hwci.contract.shape import ListPage
+from hwci.contract.vocabulary import Role
 from hwci.server.errors import ConflictError, NotFoundError
 from hwci.server.services import Service
 from hwci.server.services.access import ADMINS, MEMBERS, Member, require_may_give, role_now
@@ -17,7 +18,6 @@ from hwci.server.services.audit import entry_of
 from hwci.server.storage.ports import Reader, Writer
 from hwci.server.storage.records import OrganizationMember
 from hwci.wire import accounts as wire
-from hwci.wire.base import ListPage
 from hwci.wire.queries import PageQuery
 
 _LAST_OWNER = "An organization keeps at least one owner; make another member owner first"

@@ -7,7 +7,8 @@ from dataclasses import asdict
 from datetime import datetime
 from uuid import UUID, uuid4
 
-from hwci.engine.vocabulary import Role
+from hwci.contract.shape import ListPage
+from hwci.contract.vocabulary import Role
 from hwci.server.errors import ConflictError
 from hwci.server.services import Service
 from hwci.server.services.access import Member
@@ -15,7 +16,6 @@ from hwci.server.storage.ports import Reader, Writer
 from hwci.server.storage.records import Membership, Organization, User
 from hwci.wire import accounts as wire
 from hwci.wire import limits
-from hwci.wire.base import ListPage
 from hwci.wire.queries import PageQuery
 
 _TOO_MANY = (

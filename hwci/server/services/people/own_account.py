@@ -7,6 +7,7 @@
 from datetime import datetime
 from uuid import UUID
 
+from hwci.contract.shape import ListPage
 from hwci.server.clock import Clock
 from hwci.server.errors import (
     ConflictError,
@@ -24,7 +25,6 @@ from hwci.server.storage.records import OpenSession, User
 from hwci.wire import accounts as wire
 from hwci.wire import limits
 from hwci.wire.accounts import guessed_first
-from hwci.wire.base import ListPage
 from hwci.wire.queries import PageQuery
 
 _NO_PASSWORD = (

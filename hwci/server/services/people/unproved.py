@@ -9,7 +9,7 @@ is, and what that person is told. They get an account of their own; `sso.py` dec
 import logging
 from datetime import datetime
 
-from hwci.engine.vocabulary import Role
+from hwci.contract.vocabulary import Role
 from hwci.server.services import boxes, keys
 from hwci.server.services.audit import entry_of
 from hwci.server.storage.ports import Reader, Writer

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import islice
 from uuid import UUID
 
-from hwci.engine.vocabulary import RunEventType
+from hwci.contract.vocabulary import RunEventType
 from hwci.server.errors import ConflictError
 from hwci.server.storage.ports import Reader, Storage
 from hwci.server.storage.records import Event

@@ -11,8 +11,8 @@ from datetime import UTC, datetime
 from functools import partial
 from uuid import UUID
 
+from hwci.contract.vocabulary import RunEventType, RunStatus
 from hwci.engine.facts import Report, run_record_id
-from hwci.engine.vocabulary import RunEventType, RunStatus
 from hwci.server.errors import ConflictError, HwciServerError, NotFoundError
 from hwci.server.services import Service
 from hwci.server.services.access import live_box

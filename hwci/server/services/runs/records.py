@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from uuid import UUID
 
+from hwci.contract.shape import ListPage
 from hwci.server.errors import NotFoundError
 from hwci.server.services import Service
 from hwci.server.services.access import Viewer, require_product
@@ -23,7 +24,7 @@ from hwci.server.storage.records import (
 )
 from hwci.wire import limits
 from hwci.wire import runs as wire
-from hwci.wire.base import ListPage, as_json
+from hwci.wire.codec import as_json
 
 
 class Runs(Service):
@@ -59,7 +60,7 @@ class Runs(Service):
             if found is None:
                 raise NotFoundError("Run not found")
             require_product(viewer, found.record.head.repo_key, found.record.head.suite)
-            return as_json(run_detail(found))
+            return as_json(wire.RunDetail, run_detail(found))
 
         return await self._storage.read(work, organization=viewer.org_id, person=viewer.id)
 

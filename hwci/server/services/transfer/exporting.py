@@ -19,13 +19,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
+from hwci.contract.vocabulary import Label, Outcome
 from hwci.engine.facts import Changes, FailureKey, Lane, Report, TestItem, failure_id
 from hwci.engine.history import History, Scope
 from hwci.engine.page.failures import labelled
 from hwci.engine.periods import Period
 from hwci.engine.rules.classify import Classifier
 from hwci.engine.rules.labels import Group, groups_of
-from hwci.engine.vocabulary import Label, Outcome
 from hwci.server.errors import StorageError
 from hwci.server.private_file import wait_for_disk
 from hwci.server.services.transfer import layout

@@ -12,8 +12,8 @@ from uuid import UUID
 
 from pydantic import TypeAdapter, model_validator
 
+from hwci.contract.vocabulary import ReviewAction
 from hwci.engine import facts
-from hwci.engine.vocabulary import ReviewAction
 from hwci.wire import limits
 from hwci.wire.base import WORD, Address, Body, CiBody, Name, Note, Sha, TestId, Time
 from hwci.wire.reports import MergeAnnouncement, RunReport, SuiteConfiguration

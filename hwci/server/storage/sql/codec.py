@@ -17,6 +17,7 @@ from uuid import UUID
 
 import jiter
 
+from hwci.contract.vocabulary import REASONS, FailureClass, Outcome, Verdict
 from hwci.engine.facts import (
     Announcement,
     Changes,
@@ -28,7 +29,6 @@ from hwci.engine.facts import (
     TestItem,
 )
 from hwci.engine.history import Decision, Place
-from hwci.engine.vocabulary import REASONS, FailureClass, Outcome, Verdict
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance

@@ -9,8 +9,8 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from hwci.contract.vocabulary import Role
 from hwci.engine.history import Listing
-from hwci.engine.vocabulary import Role
 from hwci.server.errors import ClashError
 from hwci.server.storage.records import Identity, Invite, Offer, OrganizationMember, User
 from hwci.server.storage.sql.accounts.users import OF_USER, user_of

@@ -13,9 +13,9 @@ from functools import lru_cache, partial
 from typing import Any
 from uuid import UUID
 
+from hwci.contract.vocabulary import Role
 from hwci.engine.facts import Product
 from hwci.engine.history import Listing
-from hwci.engine.vocabulary import Role
 from hwci.server.errors import ClashError
 from hwci.server.storage.ports import AKey
 from hwci.server.storage.records import (

@@ -11,9 +11,9 @@ from functools import cached_property
 from typing import Any
 from uuid import UUID
 
+from hwci.contract.vocabulary import ReviewAction
 from hwci.engine.facts import Changes, FailureKey, Lane, Product, Review, SuiteConfig
 from hwci.engine.history import Place, ReportOrder, RunChanges
-from hwci.engine.vocabulary import ReviewAction
 from hwci.server.storage.sql import codec
 from hwci.server.storage.sql.history.answers import Answers
 from hwci.server.storage.sql.reports import report_rows

@@ -13,12 +13,12 @@ from itertools import chain
 from typing import Any
 from uuid import UUID
 
+from hwci.contract.vocabulary import FailureClass
 from hwci.engine.derived.rows import NEVER
 from hwci.engine.facts import FailureKey, Lane, Product
 from hwci.engine.history import Decision, Episode, Listing, ResolvedEpisodes, Scope
 from hwci.engine.periods import Period
 from hwci.engine.rules import classify
-from hwci.engine.vocabulary import FailureClass
 from hwci.server.storage.sql import codec
 from hwci.server.storage.sql.connection import Query
 from hwci.server.storage.sql.history.answers import Answers

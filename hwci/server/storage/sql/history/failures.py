@@ -13,11 +13,11 @@ from itertools import islice
 from typing import Any
 from uuid import UUID
 
+from hwci.contract.vocabulary import Outcome
 from hwci.engine.derived.rows import Bench, Track
 from hwci.engine.facts import FailureKey, Lane, Product
 from hwci.engine.history import Episode, FailingRun, Failure, LaneCommit, LaneRun, Place, Scope
 from hwci.engine.periods import Period
-from hwci.engine.vocabulary import Outcome
 from hwci.server.storage.sql import codec
 from hwci.server.storage.sql.codec import Stamp
 from hwci.server.storage.sql.history.answers import ITEMS, REPORTS, Answers

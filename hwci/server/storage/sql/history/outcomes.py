@@ -13,11 +13,11 @@ from operator import or_
 from typing import Any, NamedTuple
 
 from hwci.analysis.outcomes import NotableResult, ProductOutcomes, RunOutcomes
+from hwci.contract.vocabulary import Trigger
 from hwci.engine.facts import Lane, Product
 from hwci.engine.history import ANYWHERE, EVERYTHING, Scope, Where
 from hwci.engine.periods import Period
 from hwci.engine.test_sets import mask_of, tests_in
-from hwci.engine.vocabulary import Trigger
 from hwci.server.storage.sql import codec
 from hwci.server.storage.sql.history.answers import ITEMS, NOTABLE, REPORTS, Answers
 from hwci.server.storage.sql.reports.narrowed import of_reports

@@ -10,11 +10,11 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
+from hwci.contract.vocabulary import Outcome
 from hwci.engine.derived.rows import Bench, Track
 from hwci.engine.facts import Changes, FailureKey, Lane, Product
 from hwci.engine.history import Episode, EpisodeRuns
 from hwci.engine.test_sets import mask_of
-from hwci.engine.vocabulary import Outcome
 from hwci.server.storage.sql import codec
 from hwci.server.storage.sql.history.changes import ChangesAnswers
 from hwci.server.storage.sql.reports.passes import Line, walk_before

@@ -13,8 +13,8 @@ import struct
 from collections.abc import Sequence
 from functools import lru_cache
 
+from hwci.contract.vocabulary import Outcome, Verdict
 from hwci.engine.facts import Changes, Report
-from hwci.engine.vocabulary import Outcome, Verdict
 from hwci.server.storage.sql import codec
 
 _ENCODER = json.JSONEncoder(separators=(",", ":"), default=bytes.hex)

@@ -15,11 +15,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from hwci.contract.vocabulary import Outcome, Trigger
 from hwci.engine.facts import Changes, FailureKey, Lane, Part, Report, TestItem, failure_id
 from hwci.engine.rules.flakiness import has_failed_attempt
 from hwci.engine.rules.reports import carried_changes, replaced_parts
 from hwci.engine.test_sets import mask_of
-from hwci.engine.vocabulary import Outcome, Trigger
 from hwci.server.errors import DamagedError
 from hwci.server.storage.run_records import record_id_of
 from hwci.server.storage.sql import codec

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from hwci.engine.vocabulary import RunEventType
+from hwci.contract.vocabulary import RunEventType
 from hwci.server.storage.records import Event, Happening
 from hwci.server.storage.sql import codec
 from hwci.server.storage.sql.connection import Connection

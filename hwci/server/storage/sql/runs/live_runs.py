@@ -7,8 +7,8 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from hwci.contract.vocabulary import Trigger
 from hwci.engine.facts import Changes
-from hwci.engine.vocabulary import Trigger
 from hwci.server.storage.records import LiveRun, LiveTest, RunHead, TestCounts
 from hwci.server.storage.sql import codec
 from hwci.server.storage.sql.rows import Rows, latest, upsert

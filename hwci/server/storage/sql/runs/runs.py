@@ -12,8 +12,8 @@ from datetime import datetime
 from typing import Any, NamedTuple
 from uuid import UUID
 
+from hwci.contract.vocabulary import SUCCESS_WORDS, RunEnding, RunStatus
 from hwci.engine.history import Listing
-from hwci.engine.vocabulary import SUCCESS_WORDS, RunEnding, RunStatus
 from hwci.server.storage import run_records
 from hwci.server.storage.records import (
     RunEnd,

@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What an answer is about: a period, a product."""
+
+from datetime import datetime
+from typing import ClassVar
+
+from hwci.contract.shape import shape
+
+
+@shape
+class PeriodOfDays:
+    """The days that an answer covers. Both ends belong to the period."""
+
+    JSON_NAMES: ClassVar = {"start": "from", "end": "to"}
+
+    days: int
+    start: datetime
+    end: datetime
+
+
+@shape
+class ProductKey:
+    """A product, or all products of a repository (`suite` null)."""
+
+    repo_key: str
+    suite: str | None
