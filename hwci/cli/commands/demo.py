@@ -54,7 +54,7 @@ def demo(
     port: Port = 8080,
     folder: Annotated[
         Path | None,
-        typer.Option("--dir", metavar="DIR", help="Keep the database here [a passing folder]."),
+        typer.Option("--dir", metavar="DIR", help="Keep the database here [a temporary folder]."),
     ] = None,
     keep: Annotated[
         bool, typer.Option("--keep/--exit", help="Go on serving, or leave after printing.")
@@ -102,8 +102,8 @@ def _database(folder: Path | None) -> Iterator[Path]:
     import tempfile
 
     if folder is None:
-        with tempfile.TemporaryDirectory(prefix="hwci-demo-") as passing:
-            yield Path(passing) / DATABASE
+        with tempfile.TemporaryDirectory(prefix="hwci-demo-") as folder:
+            yield Path(folder) / DATABASE
         return
     database = folder / DATABASE
     if database.exists():
