@@ -12,9 +12,9 @@ CORE := $(addprefix tests/,engine wire reference client ci)
 server_tests = $(foreach one,$(1),tests/server/test_$(one).py)
 NOT_OF_STORAGE := $(call server_tests,access addresses backup bodies connections damage decided draining export figures \
 	floor_versions full_disk fuzz guessing import json_oddities killed large_bodies login_flood openapi order_of_checks \
-	protocol rate_limits refusals serving slow_clients sockets sso_certified sso_providers stopping_under_load \
-	tls_serving wheels)
-OF_STORAGE := tests/acceptance $(filter-out $(NOT_OF_STORAGE),$(wildcard tests/server/test_*.py))
+	protocol rate_limits refusals serving slow_clients sockets sso_certified sso_providers sso_refusals \
+	stopping_under_load tenants_matrix tls_serving wheels)
+OF_STORAGE := $(patsubst %,tests/acceptance/test_%.py,random_histories several_servers) $(filter-out $(NOT_OF_STORAGE),$(wildcard tests/server/test_*.py))
 
 # uv takes a fifth of the time of pip. pip takes over where its settings alone name the index to use.
 define install

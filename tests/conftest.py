@@ -40,7 +40,7 @@ def pytest_collection_finish() -> None:
     gc.enable()
 
 
-SOAKED = {"rounds", "of_each_period_and_product"}
+SOAKED = {"rounds", "of_each_period_and_product", "SOME_SYSTEMS"}
 """Names in a test file that tries more in `make soak`."""
 STARTERS = {"subprocess", "running", "running_in_thread", "serving", "answering", "git", "page"}
 """Names in a test file whose tests start processes, servers, repositories or pages."""

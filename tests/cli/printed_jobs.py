@@ -19,6 +19,7 @@ from tests.cli.conftest import Command
 from tests.cli.jobs import git, repository
 from tests.examples.reading import stages
 from tests.support.recorded import recorded
+from tests.support.soak import rounds
 
 Jobs = tuple[dict[str, list[str]], dict[str, str]]
 """The steps of each job, and the variables that all have."""
@@ -106,6 +107,11 @@ SYSTEMS = {
     "src/a.c": System(shell, "gitlab-push", ("sh", "-eu"), one_shell=True),
 }
 """By a file that a system has in the repository; any other repository gets lines of a shell."""
+
+SOME_SYSTEMS = rounds((".gitlab-ci.yml", "azure-pipelines.yml", "Jenkinsfile"), tuple(SYSTEMS))
+"""What does not depend on the file of a system is tried with three shells, and in `make soak` with
+all.
+"""
 
 TESTS = """\
 import os, pathlib, time
