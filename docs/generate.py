@@ -15,7 +15,7 @@ from typing import Any
 
 import typer.main
 
-from docs import client_stub
+from docs import client_stub, web_words
 from docs.variables import VARIABLES as CLIENT_VARIABLES
 from hwci.cli.main import app
 from hwci.cli.terminal.lists import LISTS, NARROWING, flags_of
@@ -251,12 +251,16 @@ PAGES = {
 }
 
 
+WRITTEN = client_stub.FILES | web_words.FILES
+"""Files of the code that are written from other code."""
+
+
 def main() -> None:
     """Write every page."""
     for name, page in PAGES.items():
         (REFERENCE / name).write_text(page())
-    for path, types in client_stub.FILES.items():
-        path.write_text(types())
+    for path, text in WRITTEN.items():
+        path.write_text(text())
 
 
 if __name__ == "__main__":

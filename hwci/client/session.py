@@ -153,7 +153,7 @@ class Session:
             raise self._none_kept()
         if kept.refresh_token is None:
             reason = f"profile {name!r} at {kept.url} was being renewed, and no answer was kept"
-            raise SessionEndedError("Your sign-in has ended", reason)
+            raise SessionEndedError("The sign-in has ended", reason)
         file.put(name, replace(kept, refresh_token=None))
         began = time.time()
         try:
