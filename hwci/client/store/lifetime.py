@@ -23,7 +23,7 @@ CHOSEN = ("HWCI_SPOOL_DIR", "HWCI_STATE_DIR", "XDG_STATE_HOME")
 
 def outlives_job(folder: Path, environ: Mapping[str, str], root: Path = Path("/")) -> bool:
     """Return whether a later job finds what this one leaves in a folder. In doubt it does not."""
-    if any(environ.get(name, "").strip() == of for name, of in MACHINE_OF_ONE_JOB.items()):
+    if any(environ.get(name, "").strip() == value for name, value in MACHINE_OF_ONE_JOB.items()):
         return False
     try:
         return not _in_container(environ, root) or _device(folder.resolve()) != root.stat().st_dev
@@ -38,4 +38,4 @@ def _in_container(environ: Mapping[str, str], root: Path) -> bool:
 
 def _device(place: Path) -> int:
     """Return the device that holds a folder, which may be made later."""
-    return next(one for one in (place, *place.parents) if one.exists()).stat().st_dev
+    return next(folder for folder in (place, *place.parents) if folder.exists()).stat().st_dev
