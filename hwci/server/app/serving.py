@@ -45,7 +45,7 @@ from hwci.server.storage.records import NOBODY
 from hwci.version import build_version
 
 # A page of thousands of failures makes ten times as many small values, none of them in a cycle.
-# Python's search for cycles after every 700 would take a twentieth of the page's time (ADR 0106).
+# Python's search for cycles after every 700 would take a twentieth of the page's time (ADR 0008).
 _VALUES_PER_COLLECTION = 10_000
 USUAL_URL = f"http://{DEFAULTS.host}:{DEFAULTS.port}"
 """Where a command looks for a server, if nothing names one."""

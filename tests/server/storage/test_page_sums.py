@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # ruff: noqa: ASYNC240 - nothing else runs on the loop of these tests
 """A page that is not what was written is found, and a log that lacks what was acknowledged
-(ADR 0113); a file that is whole is never refused.
+(ADR 0006); a file that is whole is never refused.
 """
 
 import asyncio

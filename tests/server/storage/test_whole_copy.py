@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # ruff: noqa: ASYNC240 - nothing else runs on the loop of these tests
 """A copy holds all that its source does, in any kind of database, also when it was killed on the
-way; until it is whole nothing else opens it (ADR 0058).
+way; until it is whole nothing else opens it (ADR 0007).
 """
 
 import asyncio
