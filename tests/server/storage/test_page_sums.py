@@ -263,7 +263,6 @@ async def test_nothing_is_logged_of_the_sums_of_a_file_that_hwci_made_itself(
     await fill(storage, 10)
     await storage.backup(tmp_path / "backup.db")
     crashed = copied(path, tmp_path / "crashed")
-    shutil.copy(beside(path, ".audit-key"), crashed.parent)
     await storage.close()
     restore_storage(path, tmp_path / "backup.db")
     assert await serves(path)

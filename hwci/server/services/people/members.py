@@ -61,7 +61,6 @@ class Members(Service):
                     now,
                     "member.role",
                     found.user.id,
-                    email=found.user.email,
                     roleBefore=found.role,
                     roleAfter=body.role,
                 )
@@ -84,9 +83,9 @@ class Members(Service):
                 require_may_give(own, found.role)
             _keep_an_owner(writer, member.org_id, found.role)
             writer.remove_membership(member.org_id, user.id)
-            writer.withdraw_invites(member.org_id, user.email_key)
+            writer.withdraw_invites(member.org_id, user.email_key, now)
             action = "member.left" if leaves else "member.removed"
-            entry = entry_of(member.user, now, action, user.id, email=user.email, role=found.role)
+            entry = entry_of(member.user, now, action, user.id, role=found.role)
             writer.add_audit(member.org_id, entry)
 
         await self._storage.write(work, organization=member.org_id)
