@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Whether a folder outlives the CI job that writes into it (contract, "Keeping and sending"; ADR
-0040). It looks at variables, at the marks of a container and at mounts, and asks nobody.
+0020). It looks at variables, at the marks of a container and at mounts, and asks nobody.
 """
 
 from collections.abc import Mapping
