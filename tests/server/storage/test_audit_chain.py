@@ -17,15 +17,16 @@ import pytest
 from hwci.engine.facts import failure_id
 from hwci.server.errors import ConflictError, StorageError
 from hwci.server.services.operator.audit_chain import AuditChain, AuditReport, verify_export
-from hwci.server.storage.audit_chain import BEFORE_ALL, AuditKey, Tip, link_of
+from hwci.server.storage.audit_chain import BEFORE_ALL, AuditKey, Tip, Written, link_of
 from hwci.server.storage.opening import open_storage, read_audit_key
 from hwci.server.storage.ports import Storage, Writer
-from hwci.server.storage.sql.accounts.audit import COLUMNS, ROW, written_row
+from hwci.server.storage.sql.accounts.audit import ROW, written_row
 from tests.server.storage.examples import ACME, ENTRY, FAILURE, OTHER, REVIEW
 from tests.support.soak import rounds
 
 WRITERS, REVIEWS = 8, rounds(80, 1_000)
 TRIALS = rounds(9, 200)
+COLUMNS = ", ".join(Written._fields)
 
 Raw = sqlite3.Connection
 

@@ -8,7 +8,7 @@ decides.
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
 from uuid import UUID
 
 from hwci.engine.history import Listing
@@ -26,19 +26,14 @@ from hwci.server.storage.audit_chain import (
 from hwci.server.storage.audit_key import key_file, make_key, read_audit_key, set_aside
 from hwci.server.storage.records import AuditEntry
 from hwci.server.storage.sql.connection import Connection
-from hwci.server.storage.sql.rows import Rows
+from hwci.server.storage.sql.rows import Rows, insert
 
-COLUMNS = "org_id, id, at, actor_id, actor_name, action, target, details"
 ROW = "SELECT number, " + ", ".join(
     # As bytes: what another program wrote need not be text.
-    f"CAST({name} AS BLOB)" if name in {"actor_name", "action", "target", "details"} else name
-    for name in COLUMNS.split(", ")
+    f"CAST({name} AS BLOB)" if kind is str else name
+    for name, kind in get_type_hints(Written).items()
 )
-
-_ADD = (
-    "INSERT INTO audit_entry (number, org_id, id, at, actor_id, actor_name, action, target,"
-    " details, link, seal) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
-)
+_ADD = insert("audit_entry", ("number", *Written._fields, "link", "seal"))
 
 
 class AuditRows(Rows):
@@ -62,8 +57,8 @@ class AuditRows(Rows):
             f"{ROW}, link, seal FROM audit_entry WHERE number > ? ORDER BY number LIMIT ?",
             (after, limit),
         )
-        head = self._connection.row("SELECT seal FROM audit_head")
-        return AuditPage([_row(row) for row in rows], None if head is None else head[0])
+        heads = self._connection.rows("SELECT seal FROM audit_head")
+        return AuditPage([_row(row) for row in rows], next((seal for (seal,) in heads), None))
 
     def require_audit(self) -> None:
         connection = self._connection
@@ -136,26 +131,26 @@ def seal_head(connection: Connection, key: AuditKey) -> None:
 
 def tip_of(connection: Connection) -> Tip:
     """Return the last entry of a log."""
-    found = connection.row(
-        "SELECT number, link, seal FROM audit_entry ORDER BY number DESC LIMIT 1"
-    )
-    return Tip() if found is None else Tip(*found)
+    last = connection.row("SELECT number, link, seal FROM audit_entry ORDER BY number DESC LIMIT 1")
+    return Tip() if last is None else Tip(*last)
 
 
 def fits(connection: Connection, key: AuditKey | None) -> bool:
     """Return whether a log ends as this key sealed it."""
-    head = connection.row("SELECT seal FROM audit_head WHERE seal IS NOT NULL")
-    return key is not None and head is not None and key.fits(head[0], tip_of(connection))
+    heads = connection.rows("SELECT seal FROM audit_head WHERE seal IS NOT NULL")
+    return key is not None and any(key.fits(seal, tip_of(connection)) for (seal,) in heads)
 
 
 def written_row(values: Sequence[Any]) -> Written:
     """Return the entry of a row's columns."""
-    texts = (text.decode("utf-8", "surrogateescape") for text in values[4:])
-    return Written(*values[:4], *texts)
+    org_id, entry_id, at, actor_id, *texts = values
+    decoded = (text.decode("utf-8", "surrogateescape") for text in texts)
+    return Written(org_id, entry_id, at, actor_id, *decoded)
 
 
 def _entry(row: tuple[Any, ...]) -> AuditEntry:
-    return entry_of(written_row(row[1:]))
+    _, *values = row
+    return entry_of(written_row(values))
 
 
 def _row(row: tuple[Any, ...]) -> AuditRow:
