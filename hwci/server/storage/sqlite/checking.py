@@ -266,11 +266,16 @@ def _look_at_sent(reader: Connection, org: bytes, found: _Found) -> None:
         _look_at_rows(reader, org, table, columns, found)
 
 
-def _look_at_rows(reader: Connection, org: bytes, table: str, columns: str, found: _Found) -> None:
-    rows = reader.execute(f"SELECT digest, {columns} FROM {table} WHERE org_id = ?", (org,))
-    for digest, *row in rows:
+def _look_at_rows(
+    reader: Connection, org: bytes, table: str, columns: Sequence[str], found: _Found
+) -> None:
+    listed = ", ".join(columns)
+    rows = reader.execute(
+        f"SELECT digest, repo_key, {listed} FROM {table} WHERE org_id = ?", (org,)
+    )
+    for digest, repo_key, *row in rows:
         if digest != digests.of_values(*row):
-            found.damage.append(f"A row of table {table} ({row[2]}) is not what was sent")
+            found.damage.append(f"A row of table {table} ({repo_key}) is not what was sent")
 
 
 def _compare(writer: Connection, reader: Connection, org: bytes, found: _Found) -> None:

@@ -11,10 +11,10 @@ from functools import cached_property
 from typing import Any
 from uuid import UUID
 
-from hwci.engine.facts import Changes, FailureKey, Lane, Product, Review, SuiteConfig
+from hwci.engine.facts import Changes, Product, Review, SuiteConfig
 from hwci.engine.history import Place, ReportOrder, RunChanges
-from hwci.engine.vocabulary import ReviewAction
 from hwci.server.storage.sql import codec
+from hwci.server.storage.sql.columns import columns_of
 from hwci.server.storage.sql.history.answers import Answers
 from hwci.server.storage.sql.reports import report_rows
 
@@ -33,10 +33,9 @@ _IN_ORDER = "ORDER BY w.started_at, w.run_id, w.run_attempt, w.box_key"
 _LISTING = f"FROM changes_commit c {_CARRIED_BY} c.changes_id WHERE c.org_id = ? AND c.repo_key = ?"
 _RUN_IS = "w.org_id = ? AND w.repo_key = ? AND w.workflow = ? AND w.branch = ? AND w.sha = ?"
 
-_REVIEW = (
-    "SELECT failure_id, repo_key, suite, test_id, box_key, branch, sha,"
-    " action, by_id, by_name, at, number, note, issue FROM review WHERE org_id = ?"
-)
+REVIEW = columns_of(Review, elsewhere=("number",))
+"""What a row of `review` has of a review; its number follows the one before."""
+_SELECT_REVIEW = f"SELECT w.failure_id, w.number, {REVIEW.of('w')} FROM review w WHERE w.org_id = ?"
 
 
 class ChangesAnswers(Answers):
@@ -116,29 +115,22 @@ class ChangesAnswers(Answers):
         rows = self._connection.rows(
             "SELECT repo_key, suite, body FROM suite_config WHERE org_id = ?", (self._org,)
         )
-        return {Product(row[0], row[1]): codec.config_of(*row) for row in rows}
+        return {
+            Product(repo_key, suite): codec.config_of(repo_key, suite, body)
+            for repo_key, suite, body in rows
+        }
 
     def reviews(self, of: Collection[UUID] | None = None) -> Mapping[UUID, Review]:
         if of is None:
-            rows = self._connection.rows(_REVIEW, (self._org,))
-            return {codec.uuid_of(row[0]): _review(row) for row in rows}
-        found = {}
-        for one in of:
-            row = self._connection.row(f"{_REVIEW} AND failure_id = ?", (self._org, one.bytes))
-            if row is not None:
-                found[one] = _review(row)
-        return found
-
-
-def _review(row: tuple[Any, ...]) -> Review:
-    action, by_id, by_name, at, number, note, issue = row[7:]
-    return Review(
-        key=FailureKey(Lane(*row[1:6]), row[6]),
-        action=ReviewAction(action),
-        by_id=by_id,
-        by_name=by_name,
-        at=codec.from_micros(at),
-        number=number,
-        note=note,
-        issue=issue,
-    )
+            rows = self._connection.rows(_SELECT_REVIEW, (self._org,))
+        else:
+            statement = f"{_SELECT_REVIEW} AND w.failure_id = ?"
+            rows = [
+                row
+                for failure in of
+                for row in self._connection.rows(statement, (self._org, failure.bytes))
+            ]
+        return {
+            codec.uuid_of(failure): REVIEW.read(columns, number=number)
+            for failure, number, *columns in rows
+        }

@@ -30,11 +30,16 @@ from hwci.engine.history import (
 from hwci.engine.periods import Period
 from hwci.engine.test_sets import CountedTests
 from hwci.server.storage.sql import codec
+from hwci.server.storage.sql.columns import column, columns_of
 from hwci.server.storage.sql.connection import Query
 from hwci.server.storage.sql.history.answers import ITEMS, NOTABLE, REPORTS
 from hwci.server.storage.sql.history.changes import ChangesAnswers
 from hwci.server.storage.sql.history.failures import FLAKY, IS_FLAKE
 
+ANNOUNCEMENT = columns_of(
+    Announcement,
+    suite=column("suite", lambda suite: suite or "", lambda suite: suite or None),
+)
 _UNASSIGNED_REPOSITORIES = (
     "WITH RECURSIVE hit (key) AS (SELECT min(repo_key) FROM announcement WHERE org_id = ?"
     " UNION ALL SELECT (SELECT min(a.repo_key) FROM announcement a"
@@ -48,7 +53,7 @@ _ANNOUNCED = (
     " AND a.repo_key = coalesce(?, a.repo_key) AND a.suite = coalesce(?, a.suite)"
 )
 _MERGES = (
-    "SELECT a.checks, a.repo_key, a.suite, a.sha, a.branch, a.merged_at, a.ci_url"
+    f"SELECT a.checks, {ANNOUNCEMENT.of('a')}"
     f" FROM announcement a INDEXED BY announcement_time{_ANNOUNCED}"
 )
 _UNCHECKED = (
@@ -153,7 +158,7 @@ class PeriodAnswers(ChangesAnswers):
     def merges(self, scope: Scope, period: Period) -> Sequence[Merge]:
         values = (self._org, *_ends(period), scope.repo_key, scope.suite)
         rows = self._connection.rows(f"{_MERGES} ORDER BY a.number", values)
-        return [Merge(announcement_of(row), checks > 0) for checks, *row in rows]
+        return [Merge(ANNOUNCEMENT.read(row), checks > 0) for checks, *row in rows]
 
     def merge_counts(self, scope: Scope, period: Period) -> MergeCounts:
         values = (self._org, *_ends(period), scope.repo_key, scope.suite)
@@ -164,7 +169,7 @@ class PeriodAnswers(ChangesAnswers):
 
     def newest_unchecked(self, scope: Scope, period: Period, most: int) -> Sequence[Announcement]:
         values = (self._org, *_ends(period), scope.repo_key, scope.suite, most)
-        return [announcement_of(row) for _, *row in self._connection.rows(_UNCHECKED, values)]
+        return [ANNOUNCEMENT.read(row) for _, *row in self._connection.rows(_UNCHECKED, values)]
 
     def sighted_runs(self, repo_key: str, sha: str) -> Sequence[SightedRun]:
         rows = self._connection.rows(_SIGHTED, (self._org, repo_key, sha))
@@ -272,13 +277,6 @@ class PeriodAnswers(ChangesAnswers):
     def unassigned_repositories(self) -> Sequence[str]:
         rows = self._connection.rows(_UNASSIGNED_REPOSITORIES, (self._org,) * 3)
         return sorted(name for (name,) in rows)
-
-
-def announcement_of(row: Sequence[Any]) -> Announcement:
-    """Return the announcement that a row holds."""
-    repo_key, suite, sha, branch, merged_at, ci_url = row
-    merged = codec.from_micros(merged_at)
-    return Announcement(repo_key, suite or None, sha, branch, merged, ci_url)
 
 
 def _sighted_run(row: Sequence[Any]) -> SightedRun:
