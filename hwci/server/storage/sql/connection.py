@@ -79,9 +79,8 @@ class Connection(ABC):
 
     def added(self, statement: str, values: Sequence[object]) -> int:
         """Add a row; return its `id`, which the database chose."""
-        found = self.row(f"{statement} RETURNING id", values)
-        assert found is not None
-        return int(found[0])
+        ((number,),) = self.rows(f"{statement} RETURNING id", values)
+        return int(number)
 
     @contextmanager
     def until(self, deadline: Deadline) -> Iterator[None]:
@@ -118,9 +117,8 @@ class Connection(ABC):
         key = (org, template_id)
         mask = self._masks.get(key)
         if mask is None:
-            row = self.row("SELECT tests FROM template WHERE org_id = ? AND id = ?", key)
-            assert row is not None
-            mask = mask_of(codec.unpack_numbers(row[0]))
+            ((tests,),) = self.rows("SELECT tests FROM template WHERE org_id = ? AND id = ?", key)
+            mask = mask_of(codec.unpack_numbers(tests))
             size = sys.getsizeof(mask)
             if self._mask_bytes + size > _MASK_BYTES:
                 self._forget_masks()
