@@ -71,8 +71,14 @@ Sums = Sequence[int]
 failed, and how many are flakes.
 """
 
-Stamp = tuple[int, int, int, str]
-"""A place as its columns: time, way, position, sha. Stamps compare as places do."""
+
+class Stamp(NamedTuple):
+    """A place as its columns. Stamps compare as places do."""
+
+    started_at: int
+    way: int
+    position: int
+    sha: str
 
 
 def to_micros(time: datetime) -> int:
@@ -104,7 +110,7 @@ def uuid_of(raw: bytes) -> UUID:
 
 def to_stamp(place: Place) -> Stamp:
     """Return a place as columns."""
-    return (to_micros(place.started_at), place.way, place.position, place.sha)
+    return Stamp(to_micros(place.started_at), place.way, place.position, place.sha)
 
 
 def to_place(at: int, way: int, position: int, sha: str) -> Place:

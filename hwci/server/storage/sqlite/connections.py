@@ -252,21 +252,20 @@ def steps_after(path: Path) -> Sequence[str]:
 
 def _migrate(connection: Connection, path: Path) -> None:
     """Take the steps that are due; the header is brought up to date before anyone else reads it."""
-    found = connection.row("PRAGMA user_version")
-    assert found is not None
-    refuse_newer(path, found[0], known_version())
-    if found[0] == known_version():
+    ((taken,),) = connection.rows("PRAGMA user_version")
+    refuse_newer(path, taken, known_version())
+    if taken == known_version():
         return
     if not connection.rows(_SCHEMA):
         with closing(new_database()) as made:
             made.backup(connection.raw)
         return
-    if not found[0]:  # a damaged header has no number
+    if not taken:  # a damaged header has no number
         with closing(new_database()) as made:
             _refuse_another_schema(connection, made, may_be_unfinished=True)
         connection.execute(f"PRAGMA user_version = {known_version()}")
     else:
-        take_steps(connection.raw, found[0])
+        take_steps(connection.raw, taken)
     connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
 

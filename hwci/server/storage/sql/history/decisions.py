@@ -15,7 +15,7 @@ from uuid import UUID
 
 from hwci.engine.derived.rows import NEVER
 from hwci.engine.facts import FailureKey, Lane, Product
-from hwci.engine.history import Decision, Episode, Listing, ResolvedEpisodes, Scope
+from hwci.engine.history import Decision, Episode, FailingRun, Listing, ResolvedEpisodes, Scope
 from hwci.engine.periods import Period
 from hwci.engine.rules import classify
 from hwci.engine.vocabulary import FailureClass
@@ -37,9 +37,9 @@ _STARTED = (
     " ON e.org_id = q.org_id AND e.product_id = q.id AND e.started_at BETWEEN ? AND ?"
 )
 _COLUMNS = (
-    "SELECT e.number, e.product_id, e.test, e.box_key, e.branch, e.first_sha, e.first_id,"
-    " e.started_at, e.run_id, e.run_attempt, e.workflow, e.verdict, e.ci_run_id, e.ci_run,"
-    " e.last_sha, e.commits, e.fix_sha, e.decision, e.decided_by, e.reviewed"
+    "SELECT e.number, e.reviewed, e.product_id, e.test, e.box_key, e.branch, e.first_sha,"
+    " e.first_id, e.last_sha, e.commits, e.fix_sha, e.decision, e.decided_by,"
+    f" {', '.join(f'e.{name}' for name in FailingRun._fields)}"
 )
 _REVIEWS = (
     "SELECT e.number, f.id FROM json_each(?) j"
@@ -159,33 +159,32 @@ class EpisodeAnswers(Answers):
         if not rows:
             return ()
         reviewed: dict[int, list[UUID]] = defaultdict(list)
-        if numbers := codec.numbers(row[0] for row in rows if row[-1]):
+        if numbers := codec.numbers(number for number, reviews, *_ in rows if reviews):
             for number, failure_id in self._connection.rows(_REVIEWS, (numbers, self._org)):
                 reviewed[number].append(codec.uuid_of(failure_id))
         tests: dict[int, set[int]] = defaultdict(set)
-        for _, product, test, *_ in rows:
+        for _, _, product, test, *_ in rows:
             tests[product].add(test)
-        names = {product: self._test_names(product, found) for product, found in tests.items()}
-        return [
-            self._episode(row, names[row[1]][row[2]], tuple(reviewed.get(row[0], ())))
-            for row in rows
-        ]
-
-    def _episode(self, row: tuple[Any, ...], test_id: str, reviewed: tuple[UUID, ...]) -> Episode:
-        number, product, _, box_key, branch, first_sha, first_id = row[:7]
-        last_sha, commits, fix, decision, decided_by = row[14:19]
-        is_kept = decision is not None and decided_by == self._decides_now(product)
-        return Episode(
-            id=codec.uuid_of(first_id),
-            key=FailureKey(Lane(*self._product_of[product], test_id, box_key, branch), first_sha),
-            first=first_run(*row[7:14]),
-            last_sha=last_sha,
-            commits=commits,
-            fix=fix or None,
-            reviewed=reviewed,
-            decision=codec.to_decision(decision) if is_kept else None,
-            number=number,
-        )
+        names = {product: self._test_names(product, those) for product, those in tests.items()}
+        episodes = []
+        for number, _, product, test, box_key, branch, first_sha, *columns in rows:
+            first_id, last_sha, commits, fix, decision, decided_by, *run = columns
+            lane = Lane(*self._product_of[product], names[product][test], box_key, branch)
+            is_kept = decision is not None and decided_by == self._decides_now(product)
+            episodes.append(
+                Episode(
+                    id=codec.uuid_of(first_id),
+                    key=FailureKey(lane, first_sha),
+                    first=first_run(*run),
+                    last_sha=last_sha,
+                    commits=commits,
+                    fix=fix or None,
+                    reviewed=tuple(reviewed.get(number, ())),
+                    decision=codec.to_decision(decision) if is_kept else None,
+                    number=number,
+                )
+            )
+        return episodes
 
     def keep(self, decided: Sequence[tuple[Episode, Decision]]) -> None:
         """Keep decisions that were made of the present rows."""

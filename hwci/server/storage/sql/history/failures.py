@@ -30,10 +30,9 @@ from hwci.server.storage.sql.reports.passes import (
 )
 
 _FAILURE = (
-    "f.id, f.product_id, f.test, f.box_key, f.branch, f.sha, f.items,"
-    " f.first_started_at, f.first_run_id, f.first_run_attempt, f.first_workflow,"
-    " f.first_verdict, f.first_ci_run_id, f.first_ci_run, f.last_started_at,"
-    " p.started_at, p.way, p.position, f.passed, f.reviewed"
+    "f.id, f.product_id, f.test, f.box_key, f.branch, p.started_at, p.way, p.position, f.sha,"
+    " f.items, f.last_started_at, f.passed, f.reviewed,"
+    f" {', '.join(f'f.first_{name}' for name in FailingRun._fields)}"
 )
 _PLACE = (
     " CROSS JOIN product q ON q.org_id = f.org_id AND q.id = f.product_id CROSS JOIN place p"
@@ -54,7 +53,7 @@ _WITH_GROUPS = (
     " coalesce(e.first_rank, f.rank) AS first_rank, coalesce(e.last_rank, f.rank) AS last_rank,"
     f" e.fix_sha {_FAILING}"
     f" CROSS JOIN failure f ON f.org_id = i.org_id AND f.id = i.failure_id{_EPISODE})"
-    f" SELECT {_FAILURE}, h.fix_sha FROM hit h CROSS JOIN failure f INDEXED BY failure_lane"
+    f" SELECT h.fix_sha, {_FAILURE} FROM hit h CROSS JOIN failure f INDEXED BY failure_lane"
     " ON f.org_id = ? AND f.product_id = h.product_id AND f.box_key = h.box_key"
     " AND f.branch = h.branch AND f.test = h.test AND f.passed = h.passed"
     f" AND f.rank BETWEEN h.first_rank AND h.last_rank{_PLACE}"
@@ -63,13 +62,13 @@ _TOGETHER = (
     "WITH hit AS MATERIALIZED ("
     " SELECT f.product_id, f.box_key, f.branch, f.test, e.first_rank, e.last_rank, e.fix_sha"
     f" FROM failure f{_EPISODE} WHERE f.org_id = ? AND f.id = ?)"
-    f" SELECT {_FAILURE}, h.fix_sha FROM hit h CROSS JOIN failure f INDEXED BY failure_lane"
+    f" SELECT h.fix_sha, {_FAILURE} FROM hit h CROSS JOIN failure f INDEXED BY failure_lane"
     " ON f.org_id = ? AND f.product_id = h.product_id AND f.box_key = h.box_key"
     " AND f.branch = h.branch AND f.test = h.test AND f.passed = 0"
     f" AND f.rank BETWEEN h.first_rank AND h.last_rank{_PLACE}"
 )
 _MEMBERS = (
-    f"SELECT e.number, {_FAILURE}, e.fix_sha FROM json_each(?) j"
+    f"SELECT e.number, e.fix_sha, {_FAILURE} FROM json_each(?) j"
     " CROSS JOIN episode e ON e.org_id = ? AND e.number = j.value"
     " CROSS JOIN failure f INDEXED BY failure_lane"
     " ON f.org_id = ? AND f.product_id = e.product_id AND f.box_key = e.box_key"
@@ -81,7 +80,7 @@ FLAKY = (
     f"{_FAILING} CROSS JOIN failure f ON f.org_id = i.org_id AND f.id = i.failure_id AND {IS_FLAKE}"
 )
 _BY_ID = (
-    f"SELECT {_FAILURE}, e.fix_sha FROM failure f{_PLACE}{_EPISODE} WHERE f.org_id = ? AND f.id = ?"
+    f"SELECT e.fix_sha, {_FAILURE} FROM failure f{_PLACE}{_EPISODE} WHERE f.org_id = ? AND f.id = ?"
 )
 
 _AT_ONCE = 100
@@ -101,6 +100,16 @@ _MESSAGES = (
     f" ON {_OF_FAILURE} AND i.message IS NOT NULL {_SOME}"
     " ORDER BY r.started_at, r.run_id, r.run_attempt"
 )
+_LANE_RUNS = """
+SELECT
+  r.template_id, p.tests, r.durations, r.started_at, r.ci_run_id, r.run_attempt, r.workflow,
+  r.branch, r.ci_run, i.outcome, i.attempts, i.verdict, i.message
+FROM report r INDEXED BY report_commit
+JOIN template p ON p.org_id = r.org_id AND p.id = r.template_id
+LEFT JOIN item i ON i.org_id = r.org_id AND i.report_id = r.id AND i.test = ?
+WHERE r.org_id = ? AND r.product_id = ? AND r.box_key = ? AND r.sha = ? AND r.hello_ok = 1
+ORDER BY r.started_at, r.run_id, r.run_attempt
+"""
 _LISTS = "SELECT id FROM template WHERE org_id = ? AND product_id = ?"
 _LAST = (
     "SELECT coalesce((SELECT i.outcome FROM item i WHERE i.org_id = r.org_id"
@@ -139,11 +148,11 @@ class FailureAnswers(Answers):
     def members(self, episodes: Sequence[Episode]) -> Sequence[Sequence[Failure]]:
         numbers = [episode.number for episode in episodes if episode.number is not None]
         rows = self._connection.rows(_MEMBERS, (codec.numbers(numbers), self._org, self._org))
-        found: dict[int, list[Failure]] = {number: [] for number in numbers}
-        members = self._failures([row[1:] for row in rows])
-        for (number, *_), failure in zip(rows, members, strict=True):
-            found[number].append(failure)
-        return [*found.values()]
+        members: dict[int, list[Failure]] = {number: [] for number in numbers}
+        failures = self._failures([columns for _, *columns in rows])
+        for (number, *_), failure in zip(rows, failures, strict=True):
+            members[number].append(failure)
+        return [*members.values()]
 
     def together(self, failure: Failure) -> Sequence[Failure]:
         if failure.passed:
@@ -188,10 +197,10 @@ class FailureAnswers(Answers):
             if self._connection.mask(self._org, number) >> test & 1
         ]
         at = codec.to_micros(since)
-        row = self._connection.row(
+        rows = self._connection.rows(
             _LAST, (test, self._org, lane.branch, at, box_key, product, codec.numbers(lists))
         )
-        return None if row is None else codec.OUTCOMES[row[0]]
+        return next((codec.OUTCOMES[outcome] for (outcome,) in rows), None)
 
     def lane_commits(self, lane: Lane, first: Place, last: Place, margin: int) -> list[LaneCommit]:
         found = self._find(lane)
@@ -202,15 +211,15 @@ class FailureAnswers(Answers):
         rank = self._rank(lane, first)
         earlier = walk_before(self._connection, self._org, line, rank)
         later = walk_after(self._connection, self._org, line, rank - 1)
-        places = _first_commits(earlier, test, margin)[::-1]
-        places += _first_commits(later, test, margin, end)
+        stamps = _first_commits(earlier, test, margin)[::-1]
+        stamps += _first_commits(later, test, margin, end)
         return [
             LaneCommit(
-                place[3],
-                codec.to_place(*place),
-                tuple(self._lane_runs(line.track.bench, test, place[3])),
+                stamp.sha,
+                codec.to_place(*stamp),
+                tuple(self._lane_runs(line.track.bench, test, stamp.sha)),
             )
-            for place in places
+            for stamp in stamps
         ]
 
     def _window(self, scope: Scope, period: Period) -> tuple[object, ...]:
@@ -218,62 +227,50 @@ class FailureAnswers(Answers):
         return (self._scoped(scope), self._org, start, end)
 
     def _rank(self, lane: Lane, place: Place) -> int:
-        row = self._connection.row(
+        ((rank,),) = self._connection.rows(
             "SELECT rank FROM place WHERE org_id = ? AND repo_key = ? AND sha = ? AND branch = ?",
             (self._org, lane.repo_key, place.sha, lane.branch),
         )
-        assert row is not None
-        return int(row[0])
+        return int(rank)
 
     def _find(self, lane: Lane) -> tuple[Line, int] | None:
         """Return the track and the number of a lane's test, or None if it never ran."""
         product = self._products.get(Product(lane.repo_key, lane.suite))
         if product is None:
             return None
-        row = self._connection.row(
+        rows = self._connection.rows(
             "SELECT number FROM test WHERE org_id = ? AND product_id = ? AND name = ?",
             (self._org, product, lane.test_id),
         )
-        bench = Bench(product, lane.box_key)
-        return None if row is None else (Line(lane.repo_key, Track(bench, lane.branch)), row[0])
+        line = Line(lane.repo_key, Track(Bench(product, lane.box_key), lane.branch))
+        return next(((line, number) for (number,) in rows), None)
 
     def _lane_runs(self, bench: Bench, test: int, sha: str) -> list[LaneRun]:
         """Return what a test did on a commit and a box, on any branch, by start."""
-        rows = self._connection.rows(
-            "SELECT r.template_id, p.tests, r.durations, r.started_at,"
-            " r.ci_run_id, r.run_attempt, r.workflow, r.branch,"
-            " r.ci_run, i.outcome, i.attempts, i.verdict, i.message"
-            " FROM report r INDEXED BY report_commit"
-            " JOIN template p ON p.org_id = r.org_id AND p.id = r.template_id"
-            " LEFT JOIN item i ON i.org_id = r.org_id AND i.report_id = r.id AND i.test = ?"
-            " WHERE r.org_id = ? AND r.product_id = ? AND r.box_key = ? AND r.sha = ?"
-            " AND r.hello_ok = 1 ORDER BY r.started_at, r.run_id, r.run_attempt",
-            (test, self._org, *bench, sha),
-        )
+        rows = self._connection.rows(_LANE_RUNS, (test, self._org, *bench, sha))
         return [
-            _lane_run(row, codec.unpack_numbers(row[1]).index(test))
-            for row in rows
-            if self._connection.mask(self._org, row[0]) >> test & 1
+            _lane_run(columns, codec.unpack_numbers(tests).index(test))
+            for template, tests, *columns in rows
+            if self._connection.mask(self._org, template) >> test & 1
         ]
 
-    def _failures(self, rows: Sequence[tuple[Any, ...]]) -> list[Failure]:
-        """Turn rows of `_FAILURE` into failures, with the names of their tests."""
+    def _failures(self, rows: Sequence[Sequence[Any]]) -> list[Failure]:
+        """Turn rows of a fix and `_FAILURE` into failures, with the names of their tests."""
         tests: dict[int, set[int]] = {}
-        for row in rows:
-            tests.setdefault(row[1], set()).add(row[2])
-        names = {product: self._test_names(product, found) for product, found in tests.items()}
+        for _, _, product, test, *_ in rows:
+            tests.setdefault(product, set()).add(test)
+        names = {product: self._test_names(product, those) for product, those in tests.items()}
         # Many failures share a lane, a first run or a place: build each once.
         lane, first, place = cache(Lane), cache(first_run), cache(codec.to_place)
         failures = []
-        for row in rows:
-            (failure_id, product, test, box_key, branch, sha, items), run = row[:7], row[7:14]
-            last_started_at, *stamp, passed, reviewed, fix = row[14:]
+        for fix, failure_id, product, test, box_key, branch, *columns in rows:
+            at, way, position, sha, items, last_started_at, passed, reviewed, *run = columns
             lane_ = lane(*self._product_of[product], names[product][test], box_key, branch)
             failures.append(
                 Failure(
                     id=codec.uuid_of(failure_id),
                     key=FailureKey(lane_, sha),
-                    place=place(*stamp, sha),
+                    place=place(at, way, position, sha),
                     items=items,
                     first=first(*run),
                     last_started_at=codec.from_micros(last_started_at),
@@ -310,9 +307,11 @@ def _first_commits(
     return places
 
 
-def _lane_run(row: tuple[Any, ...], index: int) -> LaneRun:
-    durations, at, ci_run_id, run_attempt, workflow, branch, ci_run, *columns = row[2:]
-    result = codec.unpack_item(None if columns[0] is None else columns)
+def _lane_run(columns: Sequence[Any], index: int) -> LaneRun:
+    """Return the run of a row of `_LANE_RUNS`. `index`: the place of its test in the report."""
+    durations, at, ci_run_id, run_attempt, workflow, branch, ci_run, *item = columns
+    outcome, *_ = item
+    result = codec.unpack_item(None if outcome is None else item)
     return LaneRun(
         started_at=codec.from_micros(at),
         ci_run_id=ci_run_id,

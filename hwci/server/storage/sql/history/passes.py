@@ -61,24 +61,23 @@ class PassAnswers(ShownAnswers):
     def places(
         self, commits: Mapping[tuple[str, str], Collection[str]]
     ) -> Mapping[tuple[str, str], Mapping[str, Place]]:
-        found: dict[tuple[str, str], dict[str, Place]] = {branch: {} for branch in commits}
+        places: dict[tuple[str, str], dict[str, Place]] = {branch: {} for branch in commits}
         of_repository: dict[str, set[str]] = defaultdict(set)
         for (repo_key, _), shas in commits.items():
             of_repository[repo_key].update(shas)
         for repo_key, several in of_repository.items():
             values = (codec.texts(several), self._org, repo_key)
-            for branch, *stamp in self._connection.rows(_PLACES, values):
-                sha = stamp[-1]
+            for branch, at, way, position, sha in self._connection.rows(_PLACES, values):
                 if sha in commits.get((repo_key, branch), ()):
-                    found[repo_key, branch][sha] = codec.to_place(*stamp)
-        return found
+                    places[repo_key, branch][sha] = codec.to_place(at, way, position, sha)
+        return places
 
     def last_passes(self, failures: Sequence[FailureKey], back: int) -> Sequence[Place | None]:
-        found: dict[FailureKey, Place] = {}
+        passes: dict[FailureKey, Place] = {}
         for statement, commits in ((_SINCE_LAST_RUN, min(_NEAR, back)), (_OF_ALL, back)):
-            waiting = {failure for failure in failures if failure not in found}
-            found.update(self._passes(statement, waiting, commits))
-        return [found.get(failure) for failure in failures]
+            waiting = {failure for failure in failures if failure not in passes}
+            passes.update(self._passes(statement, waiting, commits))
+        return [passes.get(failure) for failure in failures]
 
     def _passes(
         self, statement: str, failures: Collection[FailureKey], back: int
@@ -105,4 +104,5 @@ class PassAnswers(ShownAnswers):
 
 
 def _by_place(row: tuple[Any, ...]) -> tuple[Any, ...]:
-    return row[:4]
+    *stamp, _, _, _ = row
+    return tuple(stamp)

@@ -169,7 +169,7 @@ class ShownAnswers(ChangesAnswers):
     def _last_pass(self, asked: _Asked, among: Sequence[str]) -> str | None:
         for walked in walk_before(self._connection, self._org, asked.line, asked.rank):
             if walked.passed >> asked.test & 1:
-                sha = walked.place[3]
+                sha = walked.place.sha
                 return sha if sha in among else None
         return None
 

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from hwci.engine.derived.days import DayChanges, ItemSum, RunSum, day_of
 from hwci.engine.derived.rows import Bench, Episode, Placed, Ranked, Results, Spot, Track
 from hwci.engine.facts import Changes
-from hwci.engine.history import Place
+from hwci.engine.history import FailingRun, Place
 from hwci.engine.rules.reports import carried_changes
 from hwci.engine.test_sets import tests_in
 from hwci.engine.vocabulary import Outcome
@@ -88,7 +88,7 @@ _EPISODE = (
     "e.test, e.first_rank, e.first_sha, e.last_rank, e.last_sha, e.commits, e.fix_rank,"
     " e.fix_sha, e.flake"
 )
-_FIRST = ("started_at", "run_id", "run_attempt", "workflow", "verdict", "ci_run_id", "ci_run")
+_FIRST = FailingRun._fields
 _FIRST_RUNS = (
     "SELECT e.number, e.decision,"
     f" {', '.join(f'e.{one}' for one in _FIRST)}, {', '.join(f'f.first_{one}' for one in _FIRST)}"
@@ -205,7 +205,7 @@ class DerivedRows:
                 first = min(carried if former is None else (former, *carried))
             if first == former:
                 continue
-            relisted.update(row[3] for row in (former, first) if row is not None)
+            relisted.update(number for *_, number in filter(None, (former, first)))
             self._connection.execute(f"DELETE FROM run_changes {_RUN}", key)
             if first is not None:
                 self._connection.execute(
@@ -222,9 +222,9 @@ class DerivedRows:
         for sha, branch in spots:
             by_branch[branch].append(sha)
         return {
-            Spot(place[3], branch): Placed(codec.to_place(*place), rank)
+            Spot(sha, branch): Placed(codec.to_place(at, way, position, sha), rank)
             for branch, shas in by_branch.items()
-            for rank, *place in self._connection.rows(
+            for rank, at, way, position, sha in self._connection.rows(
                 _PLACED, (codec.texts(shas), *self._repo, branch)
             )
         }
@@ -238,12 +238,11 @@ class DerivedRows:
         return {Spot(sha, branch): rank for sha, branch, rank in rows}
 
     def first_mentions(self, spots: Collection[Spot]) -> Mapping[Spot, Place]:
-        found = {}
-        for spot in spots:
-            row = self._connection.row(_FIRST_MENTION, (*self._repo, *spot))
-            if row is not None:
-                found[spot] = codec.to_place(*row)
-        return found
+        return {
+            spot: codec.to_place(*stamp)
+            for spot in spots
+            for stamp in self._connection.rows(_FIRST_MENTION, (*self._repo, *spot))
+        }
 
     def line(
         self, branch: str, first: Place, last: Place, without: Collection[str]
@@ -357,10 +356,10 @@ class DerivedRows:
                 (
                     *(self._org, failing[test], *bench, branch, sha, test),
                     *(*self._repo, sha, branch),
-                    *(*item, item[0]),
+                    *(at, *run, at),
                     *(self._org, failing[test]),
                 )
-                for test, *item in items
+                for test, at, *run in items
             ],
         )
 
@@ -416,8 +415,8 @@ class DerivedRows:
         """Add to the row of a day. No other write changes it meanwhile: those of an organization
         wait for each other.
         """
-        row = self._connection.row(f"SELECT results FROM day_result {_DAY}", day)
-        tests, *before = [()] if row is None else codec.unpack_results(row[0])
+        rows = self._connection.rows(f"SELECT results FROM day_result {_DAY}", day)
+        tests, *before = next((codec.unpack_results(results) for (results,) in rows), [()])
         sums: dict[int, Sums] = dict(zip(tests, zip(*before, strict=True), strict=True))
         for test, more in added.items():
             _add_sums(sums, test, more)
@@ -483,7 +482,7 @@ class DerivedRows:
     def passes_after(self, track: Track, rank: int) -> Iterator[tuple[Ranked, int]]:
         line = Line(self._repo_key, track)
         for walked in walk_after(self._connection, self._org, line, rank):
-            yield Ranked(walked.rank, walked.place[3]), walked.passed
+            yield Ranked(walked.rank, walked.place.sha), walked.passed
 
     def replace_episodes(
         self, track: Track, gone: Collection[Episode], new: Collection[Episode]

@@ -85,4 +85,4 @@ def _walk(
     values = (*bench, org, repo_key, branch, rank)
     for at, *place, template, fails in connection.each(statement, values):
         ran = connection.mask(org, template)
-        yield Walked(at, (*place,), ran, ran & ~codec.unpack_mask(fails))
+        yield Walked(at, Stamp(*place), ran, ran & ~codec.unpack_mask(fails))
