@@ -30,12 +30,13 @@ from hwci.server.storage.sql.connection import Connection as Base
 from hwci.server.storage.sql.connection import Query
 
 _CONNECT_SECONDS = 5
-_ALIVE = (
-    "SELECT set_config('tcp_keepalives_idle', '15', false),"
-    " set_config('tcp_keepalives_interval', '5', false),"
-    " set_config('tcp_keepalives_count', '3', false)"
-    " WHERE pg_backend_pid() = {process}"
-)
+_ALIVE = """
+SELECT
+  set_config('tcp_keepalives_idle', '15', false),
+  set_config('tcp_keepalives_interval', '5', false),
+  set_config('tcp_keepalives_count', '3', false)
+WHERE pg_backend_pid() = {process}
+"""
 """The database notices as fast as a server does that the other end is gone, with its machine too:
 else the locks of a server that lost its power would stay for hours. Nothing is set, and no row
 comes, if another process answers than the one that took the connection: a pooler is between.

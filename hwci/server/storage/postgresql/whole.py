@@ -25,26 +25,30 @@ from hwci.server.storage.sql.whole import UNFINISHED, Side, Table, require_fit
 _ENDING_SECONDS = 2.0
 """A connection whose program has ended is listed for a moment."""
 _LOOK_SECONDS = 0.1
-_OTHERS = (
-    "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()"
-    " AND application_name = 'hwci' AND pid <> pg_backend_pid()"
-)
-_COLUMNS = (
-    "SELECT table_name, column_name FROM information_schema.columns"
-    " WHERE table_schema = current_schema() AND is_generated = 'NEVER'"
-    " ORDER BY table_name, ordinal_position"
-)
-_KEYS = (
-    "SELECT table_name, column_name FROM information_schema.table_constraints"
-    " JOIN information_schema.key_column_usage"
-    " USING (table_schema, table_name, constraint_schema, constraint_name)"
-    " WHERE table_schema = current_schema() AND constraint_type = 'PRIMARY KEY'"
-    " ORDER BY table_name, ordinal_position"
-)
-_NUMBERED = (
-    "SELECT table_name, column_name FROM information_schema.columns"
-    " WHERE table_schema = current_schema() AND is_identity = 'YES'"
-)
+_OTHERS = """
+SELECT count(*)
+FROM pg_stat_activity
+WHERE datname = current_database() AND application_name = 'hwci' AND pid <> pg_backend_pid()
+"""
+_COLUMNS = """
+SELECT table_name, column_name
+FROM information_schema.columns
+WHERE table_schema = current_schema() AND is_generated = 'NEVER'
+ORDER BY table_name, ordinal_position
+"""
+_KEYS = """
+SELECT table_name, column_name
+FROM information_schema.table_constraints
+JOIN information_schema.key_column_usage
+  USING (table_schema, table_name, constraint_schema, constraint_name)
+WHERE table_schema = current_schema() AND constraint_type = 'PRIMARY KEY'
+ORDER BY table_name, ordinal_position
+"""
+_NUMBERED = """
+SELECT table_name, column_name
+FROM information_schema.columns
+WHERE table_schema = current_schema() AND is_identity = 'YES'
+"""
 
 
 @contextmanager

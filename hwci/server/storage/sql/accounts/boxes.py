@@ -20,11 +20,20 @@ from hwci.server.storage.sql.reports.narrowed import of_reports
 from hwci.server.storage.sql.rows import Rows, insert, latest
 
 # One step in the index for each box, where DISTINCT would read every report.
-REPORTED_NAMES = (
-    "WITH RECURSIVE name (key) AS (SELECT min(box_key) FROM report WHERE org_id = ? UNION ALL"
-    " SELECT (SELECT min(r.box_key) FROM report r WHERE r.org_id = ? AND r.box_key > name.key)"
-    " FROM name WHERE name.key IS NOT NULL) SELECT key FROM name WHERE key IS NOT NULL"
+REPORTED_NAMES = """
+WITH RECURSIVE name (key) AS (
+  SELECT min(box_key)
+  FROM report
+  WHERE org_id = ?
+  UNION ALL
+  SELECT (SELECT min(r.box_key) FROM report r WHERE r.org_id = ? AND r.box_key > name.key)
+  FROM name
+  WHERE name.key IS NOT NULL
 )
+SELECT key
+FROM name
+WHERE key IS NOT NULL
+"""
 _BOX = columns_of(Box)
 _NOTE = columns_of(BoxNote)
 

@@ -32,61 +32,86 @@ over them again.
 _NO_END = 2**62
 """Of a list: more rows than there are."""
 _PRODUCT = "FROM json_each(?) j CROSS JOIN product q ON q.org_id = ? AND q.id = j.value"
-_STARTED = (
-    "CROSS JOIN episode e INDEXED BY episode_time"
-    " ON e.org_id = q.org_id AND e.product_id = q.id AND e.started_at BETWEEN ? AND ?"
-)
-_COLUMNS = (
-    "SELECT e.number, e.reviewed, e.product_id, e.test, e.box_key, e.branch, e.first_sha,"
-    " e.first_id, e.last_sha, e.commits, e.fix_sha, e.decision, e.decided_by,"
-    f" {', '.join(f'e.{name}' for name in FailingRun._fields)}"
-)
-_REVIEWS = (
-    "SELECT e.number, f.id FROM json_each(?) j"
-    " CROSS JOIN episode e ON e.org_id = ? AND e.number = j.value"
-    f" CROSS JOIN failure f INDEXED BY failure_reviewed ON {REVIEWED_MEMBER}"
-)
+_STARTED = """
+CROSS JOIN episode e INDEXED BY episode_time
+  ON e.org_id = q.org_id AND e.product_id = q.id AND e.started_at BETWEEN ? AND ?
+"""
+_COLUMNS = f"""
+SELECT
+  e.number, e.reviewed, e.product_id, e.test, e.box_key, e.branch, e.first_sha, e.first_id,
+  e.last_sha, e.commits, e.fix_sha, e.decision, e.decided_by,
+  {", ".join(f"e.{name}" for name in FailingRun._fields)}
+"""
+_REVIEWS = f"""
+SELECT e.number, f.id
+FROM json_each(?) j
+CROSS JOIN episode e ON e.org_id = ? AND e.number = j.value
+CROSS JOIN failure f INDEXED BY failure_reviewed ON {REVIEWED_MEMBER}
+"""
 # Products with what decides now, as `_decided_by`, and decisions.
-_DECIDED = (
-    "WITH q AS MATERIALIZED (SELECT q.org_id, q.id,"
-    " ?1 || coalesce(CAST(s.version AS TEXT), '-') AS decided_by"
-    " FROM json_each(?2) j CROSS JOIN product q ON q.org_id = ?3 AND q.id = j.value"
-    " LEFT JOIN suite_config s"
-    " ON s.org_id = q.org_id AND s.repo_key = q.repo_key AND s.suite = q.suite),"
-    " d AS MATERIALIZED (SELECT j.value AS decision FROM json_each(?6) j)"
-)
+_DECIDED = """
+WITH q AS MATERIALIZED (
+  SELECT q.org_id, q.id, ?1 || coalesce(CAST(s.version AS TEXT), '-') AS decided_by
+  FROM json_each(?2) j
+  CROSS JOIN product q ON q.org_id = ?3 AND q.id = j.value
+  LEFT JOIN suite_config s ON s.org_id = q.org_id AND s.repo_key = q.repo_key AND s.suite = q.suite
+),
+d AS MATERIALIZED (SELECT j.value AS decision FROM json_each(?6) j)
+"""
 _SETTLED = f"e.fix_rank < {NEVER} AND e.reviewed = 0"
-_IN_CELL = (
-    "episode e INDEXED BY episode_settled {0} e.org_id = c.org_id AND e.product_id = c.id"
-    " AND e.decided_by = c.decided_by AND e.decision = c.decision"
-    f" AND e.started_at BETWEEN {{1}} AND ?5 AND {_SETTLED}"
-)
+_IN_CELL = f"""
+episode e INDEXED BY episode_settled {{0}} e.org_id = c.org_id AND e.product_id = c.id
+  AND e.decided_by = c.decided_by AND e.decision = c.decision
+  AND e.started_at BETWEEN {{1}} AND ?5 AND {_SETTLED}
+"""
 _RESOLVED = f"(e.fix_rank < {NEVER} OR e.reviewed > 0)"
-_WITHIN = (
-    "q CROSS JOIN episode e INDEXED BY episode_time ON e.org_id = q.org_id"
-    " AND e.product_id = q.id AND e.started_at BETWEEN ?4 AND ?5"
-)
+_WITHIN = """
+q
+CROSS JOIN episode e INDEXED BY episode_time
+  ON e.org_id = q.org_id AND e.product_id = q.id AND e.started_at BETWEEN ?4 AND ?5
+"""
 _CELLS = "SELECT q.org_id, q.id, q.decided_by, d.decision FROM q CROSS JOIN d ON 1 = 1"
 # Of each decision, and of all that are resolved.
-_COUNTS = (
-    f"{_DECIDED}, c AS MATERIALIZED ({_CELLS})"
-    f" SELECT c.decision, (SELECT count(*) FROM {_IN_CELL.format('WHERE', '?4')}) FROM c"
-    f" UNION ALL SELECT NULL, count(*) FROM {_WITHIN} WHERE {_RESOLVED}"
-)
+_COUNTS = f"""
+{_DECIDED},
+c AS MATERIALIZED ({_CELLS})
+SELECT c.decision, (SELECT count(*) FROM {_IN_CELL.format("WHERE", "?4")})
+FROM c
+UNION ALL
+SELECT NULL, count(*)
+FROM {_WITHIN}
+WHERE {_RESOLVED}
+"""
 # So many of the newest of these decisions, and those that started with the last of them or a bit
 # later: no fewer began since the time from which on one product has so many of one decision.
-_NEWEST = (
-    f"{_DECIDED}, c AS MATERIALIZED ({_CELLS}), n AS MATERIALIZED (SELECT max(coalesce("
-    f"(SELECT e.started_at FROM {_IN_CELL.format('WHERE', '?4')}"
-    " ORDER BY e.started_at DESC LIMIT 1 OFFSET ?7), ?4)) AS since FROM c)"
-    " SELECT -e.started_at, e.first_id, e.number, e.decision FROM c"
-    f" CROSS JOIN {_IN_CELL.format('ON', '(SELECT n.since FROM n)')}"
+_NEWEST = f"""
+{_DECIDED},
+c AS MATERIALIZED ({_CELLS}),
+n AS MATERIALIZED (
+  SELECT max(coalesce(
+    (
+      SELECT e.started_at
+      FROM {_IN_CELL.format("WHERE", "?4")}
+      ORDER BY e.started_at DESC LIMIT 1 OFFSET ?7
+    ),
+    ?4
+  )) AS since
+  FROM c
 )
-_UNSETTLED = (
-    f"{_DECIDED} SELECT e.number FROM {_WITHIN} WHERE {_RESOLVED} AND CASE WHEN {_SETTLED}"
-    " AND e.decided_by = q.decided_by AND e.decision IN (SELECT d.decision FROM d)"
-    " THEN 0 ELSE 1 END = 1"
-)
+SELECT -e.started_at, e.first_id, e.number, e.decision
+FROM c
+CROSS JOIN {_IN_CELL.format("ON", "(SELECT n.since FROM n)")}
+"""
+_UNSETTLED = f"""
+{_DECIDED}
+SELECT e.number
+FROM {_WITHIN}
+WHERE {_RESOLVED} AND CASE
+  WHEN {_SETTLED} AND e.decided_by = q.decided_by AND e.decision IN (SELECT d.decision FROM d)
+  THEN 0
+  ELSE 1
+END = 1
+"""
 _EPISODES = f"{_COLUMNS} {_PRODUCT} {_STARTED}"
 _NUMBERED = (
     f"{_COLUMNS} FROM json_each(?) j CROSS JOIN episode e ON e.org_id = ? AND e.number = j.value"

@@ -34,47 +34,65 @@ _FAILURE = (
     " f.items, f.last_started_at, f.passed, f.reviewed,"
     f" {', '.join(f'f.first_{name}' for name in FailingRun._fields)}"
 )
-_PLACE = (
-    " CROSS JOIN product q ON q.org_id = f.org_id AND q.id = f.product_id CROSS JOIN place p"
-    " ON p.org_id = f.org_id AND p.repo_key = q.repo_key AND p.sha = f.sha AND p.branch = f.branch"
-)
+_PLACE = """
+CROSS JOIN product q ON q.org_id = f.org_id AND q.id = f.product_id
+CROSS JOIN place p
+  ON p.org_id = f.org_id AND p.repo_key = q.repo_key AND p.sha = f.sha AND p.branch = f.branch
+"""
 # Episodes of a lane do not overlap, but for flakes, which are one commit each.
-_EPISODE = (
-    " LEFT JOIN episode e ON e.org_id = f.org_id AND e.number ="
-    " (SELECT o.number FROM episode o INDEXED BY episode_lane"
-    " WHERE o.org_id = f.org_id AND o.product_id = f.product_id AND o.box_key = f.box_key"
-    " AND o.branch = f.branch AND o.test = f.test AND o.flake = f.passed"
-    " AND o.first_rank <= f.rank AND o.last_rank >= f.rank ORDER BY o.first_rank DESC LIMIT 1)"
-)
+_EPISODE = """
+LEFT JOIN episode e
+  ON e.org_id = f.org_id
+  AND e.number = (
+    SELECT o.number
+    FROM episode o INDEXED BY episode_lane
+    WHERE o.org_id = f.org_id AND o.product_id = f.product_id AND o.box_key = f.box_key
+      AND o.branch = f.branch AND o.test = f.test AND o.flake = f.passed AND o.first_rank <= f.rank
+      AND o.last_rank >= f.rank
+    ORDER BY o.first_rank DESC LIMIT 1
+  )
+"""
 _FAILING = f"{REPORTS} AND r.hello_ok = 1 {ITEMS} AND i.outcome = 1"
-_WITH_GROUPS = (
-    "WITH hit AS MATERIALIZED ("
-    " SELECT DISTINCT f.product_id, f.box_key, f.branch, f.test, f.passed,"
-    " coalesce(e.first_rank, f.rank) AS first_rank, coalesce(e.last_rank, f.rank) AS last_rank,"
-    f" e.fix_sha {_FAILING}"
-    f" CROSS JOIN failure f ON f.org_id = i.org_id AND f.id = i.failure_id{_EPISODE})"
-    f" SELECT h.fix_sha, {_FAILURE} FROM hit h CROSS JOIN failure f INDEXED BY failure_lane"
-    " ON f.org_id = ? AND f.product_id = h.product_id AND f.box_key = h.box_key"
-    " AND f.branch = h.branch AND f.test = h.test AND f.passed = h.passed"
-    f" AND f.rank BETWEEN h.first_rank AND h.last_rank{_PLACE}"
+_WITH_GROUPS = f"""
+WITH hit AS MATERIALIZED (
+  SELECT DISTINCT
+    f.product_id, f.box_key, f.branch, f.test, f.passed,
+    coalesce(e.first_rank, f.rank) AS first_rank, coalesce(e.last_rank, f.rank) AS last_rank,
+    e.fix_sha
+  {_FAILING}
+  CROSS JOIN failure f ON f.org_id = i.org_id AND f.id = i.failure_id
+  {_EPISODE}
 )
-_TOGETHER = (
-    "WITH hit AS MATERIALIZED ("
-    " SELECT f.product_id, f.box_key, f.branch, f.test, e.first_rank, e.last_rank, e.fix_sha"
-    f" FROM failure f{_EPISODE} WHERE f.org_id = ? AND f.id = ?)"
-    f" SELECT h.fix_sha, {_FAILURE} FROM hit h CROSS JOIN failure f INDEXED BY failure_lane"
-    " ON f.org_id = ? AND f.product_id = h.product_id AND f.box_key = h.box_key"
-    " AND f.branch = h.branch AND f.test = h.test AND f.passed = 0"
-    f" AND f.rank BETWEEN h.first_rank AND h.last_rank{_PLACE}"
+SELECT h.fix_sha, {_FAILURE}
+FROM hit h
+CROSS JOIN failure f INDEXED BY failure_lane
+  ON f.org_id = ? AND f.product_id = h.product_id AND f.box_key = h.box_key AND f.branch = h.branch
+  AND f.test = h.test AND f.passed = h.passed AND f.rank BETWEEN h.first_rank AND h.last_rank
+{_PLACE}
+"""
+_TOGETHER = f"""
+WITH hit AS MATERIALIZED (
+  SELECT f.product_id, f.box_key, f.branch, f.test, e.first_rank, e.last_rank, e.fix_sha
+  FROM failure f
+  {_EPISODE}
+  WHERE f.org_id = ? AND f.id = ?
 )
-_MEMBERS = (
-    f"SELECT e.number, e.fix_sha, {_FAILURE} FROM json_each(?) j"
-    " CROSS JOIN episode e ON e.org_id = ? AND e.number = j.value"
-    " CROSS JOIN failure f INDEXED BY failure_lane"
-    " ON f.org_id = ? AND f.product_id = e.product_id AND f.box_key = e.box_key"
-    " AND f.branch = e.branch AND f.test = e.test AND f.passed = e.flake"
-    f" AND f.rank BETWEEN e.first_rank AND e.last_rank{_PLACE}"
-)
+SELECT h.fix_sha, {_FAILURE}
+FROM hit h
+CROSS JOIN failure f INDEXED BY failure_lane
+  ON f.org_id = ? AND f.product_id = h.product_id AND f.box_key = h.box_key AND f.branch = h.branch
+  AND f.test = h.test AND f.passed = 0 AND f.rank BETWEEN h.first_rank AND h.last_rank
+{_PLACE}
+"""
+_MEMBERS = f"""
+SELECT e.number, e.fix_sha, {_FAILURE}
+FROM json_each(?) j
+CROSS JOIN episode e ON e.org_id = ? AND e.number = j.value
+CROSS JOIN failure f INDEXED BY failure_lane
+  ON f.org_id = ? AND f.product_id = e.product_id AND f.box_key = e.box_key AND f.branch = e.branch
+  AND f.test = e.test AND f.passed = e.flake AND f.rank BETWEEN e.first_rank AND e.last_rank
+{_PLACE}
+"""
 IS_FLAKE = "f.passed = 1 AND f.reviewed = 0"
 FLAKY = (
     f"{_FAILING} CROSS JOIN failure f ON f.org_id = i.org_id AND f.id = i.failure_id AND {IS_FLAKE}"
@@ -84,22 +102,27 @@ _BY_ID = (
 )
 
 _AT_ONCE = 100
-_OF_FAILURE = (
-    "r.org_id = f.org_id AND r.sha = f.sha AND r.product_id = f.product_id"
-    " AND r.box_key = f.box_key AND r.hello_ok = 1 AND r.branch = f.branch"
-    " CROSS JOIN item i ON i.org_id = r.org_id AND i.report_id = r.id AND i.test = f.test"
-    " AND i.outcome = 1"
-)
+_OF_FAILURE = """
+r.org_id = f.org_id AND r.sha = f.sha AND r.product_id = f.product_id AND r.box_key = f.box_key
+  AND r.hello_ok = 1 AND r.branch = f.branch
+CROSS JOIN item i
+  ON i.org_id = r.org_id AND i.report_id = r.id AND i.test = f.test AND i.outcome = 1
+"""
 _SOME = f"WHERE f.org_id = ? AND f.id IN ({', '.join('?' * _AT_ONCE)})"
-_ATTEMPTS = (
-    "SELECT f.id, sum(i.attempts) FROM failure f CROSS JOIN report r INDEXED BY report_commit"
-    f" ON {_OF_FAILURE} {_SOME} GROUP BY f.id"
-)
-_MESSAGES = (
-    "SELECT f.id, i.message FROM failure f CROSS JOIN report r INDEXED BY report_commit"
-    f" ON {_OF_FAILURE} AND i.message IS NOT NULL {_SOME}"
-    " ORDER BY r.started_at, r.run_id, r.run_attempt"
-)
+_ATTEMPTS = f"""
+SELECT f.id, sum(i.attempts)
+FROM failure f
+CROSS JOIN report r INDEXED BY report_commit ON {_OF_FAILURE}
+{_SOME}
+GROUP BY f.id
+"""
+_MESSAGES = f"""
+SELECT f.id, i.message
+FROM failure f
+CROSS JOIN report r INDEXED BY report_commit ON {_OF_FAILURE} AND i.message IS NOT NULL
+{_SOME}
+ORDER BY r.started_at, r.run_id, r.run_attempt
+"""
 _LANE_RUNS = """
 SELECT
   r.template_id, p.tests, r.durations, r.started_at, r.ci_run_id, r.run_attempt, r.workflow,
@@ -111,14 +134,16 @@ WHERE r.org_id = ? AND r.product_id = ? AND r.box_key = ? AND r.sha = ? AND r.he
 ORDER BY r.started_at, r.run_id, r.run_attempt
 """
 _LISTS = "SELECT id FROM template WHERE org_id = ? AND product_id = ?"
-_LAST = (
-    "SELECT coalesce((SELECT i.outcome FROM item i WHERE i.org_id = r.org_id"
-    " AND i.report_id = r.id AND i.test = ?), 0)"
-    " FROM report r INDEXED BY report_branch WHERE r.org_id = ? AND r.branch = ?"
-    " AND r.started_at >= ? AND r.box_key = ? AND r.product_id = ? AND r.hello_ok = 1"
-    " AND r.template_id IN (SELECT j.value FROM json_each(?) j)"
-    " ORDER BY r.started_at DESC, r.run_id DESC, r.run_attempt DESC LIMIT 1"
+_LAST = """
+SELECT coalesce(
+  (SELECT i.outcome FROM item i WHERE i.org_id = r.org_id AND i.report_id = r.id AND i.test = ?),
+  0
 )
+FROM report r INDEXED BY report_branch
+WHERE r.org_id = ? AND r.branch = ? AND r.started_at >= ? AND r.box_key = ? AND r.product_id = ?
+  AND r.hello_ok = 1 AND r.template_id IN (SELECT j.value FROM json_each(?) j)
+ORDER BY r.started_at DESC, r.run_id DESC, r.run_attempt DESC LIMIT 1
+"""
 
 
 class FailureAnswers(Answers):

@@ -45,34 +45,43 @@ class _Run(NamedTuple):
 
 
 _REPORTS = f"SELECT {', '.join(f'r.{name}' for name in _Run._fields)} {REPORTS}"
-_NOTABLE = (
-    f"SELECT r.id, i.test, i.outcome, i.attempts, i.verdict {REPORTS} {ITEMS}"
-    f" WHERE r.hello_ok = 1 AND {NOTABLE}"
-)
-_LISTED = (
-    f"SELECT r.branch, r.sha, r.box_key, r.hello_ok, r.template_id {REPORTS}"
-    " ORDER BY r.started_at, r.run_id, r.run_attempt, r.box_key"
-)
-_TEST_LISTS = (
-    "SELECT t.id, t.tests FROM json_each(?) j CROSS JOIN template t"
-    " ON t.org_id = ? AND t.id = j.value"
-)
-_OF_PRODUCT = (
-    " FROM report r INDEXED BY report_time WHERE r.org_id = ?1 AND r.product_id = ?2"
-    " AND r.started_at BETWEEN ?3 AND ?4 AND r.hello_ok = 1"
-)
+_NOTABLE = f"""
+SELECT r.id, i.test, i.outcome, i.attempts, i.verdict
+{REPORTS}
+{ITEMS}
+WHERE r.hello_ok = 1 AND {NOTABLE}
+"""
+_LISTED = f"""
+SELECT r.branch, r.sha, r.box_key, r.hello_ok, r.template_id
+{REPORTS}
+ORDER BY r.started_at, r.run_id, r.run_attempt, r.box_key
+"""
+_TEST_LISTS = """
+SELECT t.id, t.tests
+FROM json_each(?) j
+CROSS JOIN template t ON t.org_id = ? AND t.id = j.value
+"""
+_OF_PRODUCT = """
+FROM report r INDEXED BY report_time
+WHERE r.org_id = ?1 AND r.product_id = ?2 AND r.started_at BETWEEN ?3 AND ?4 AND r.hello_ok = 1
+"""
 _TEMPLATES = f"SELECT DISTINCT r.template_id{_OF_PRODUCT}"
-_DURATIONS = (
-    f"SELECT r.box_key, r.template_id, r.durations{_OF_PRODUCT}"
-    " AND r.template_id IN (SELECT j.value FROM json_each(?5) j)"
-    " AND NOT EXISTS (SELECT 1 FROM item i WHERE i.org_id = r.org_id AND i.report_id = r.id"
-    f" AND i.test = ?6 AND {NOTABLE})"
-)
-_CI_PAGE = (
-    "SELECT r.ci_url FROM report r INDEXED BY report_time WHERE r.org_id = ?1 AND r.product_id = ?2"
-    " AND r.started_at BETWEEN ?3 AND ?4 AND r.ci_url IS NOT NULL ORDER BY r.started_at DESC,"
-    " r.run_id DESC, r.run_attempt DESC, r.box_key DESC LIMIT 1"
-)
+_DURATIONS = f"""
+SELECT r.box_key, r.template_id, r.durations
+{_OF_PRODUCT} AND r.template_id IN (SELECT j.value FROM json_each(?5) j)
+  AND NOT EXISTS (
+    SELECT 1
+    FROM item i
+    WHERE i.org_id = r.org_id AND i.report_id = r.id AND i.test = ?6 AND {NOTABLE}
+  )
+"""
+_CI_PAGE = """
+SELECT r.ci_url
+FROM report r INDEXED BY report_time
+WHERE r.org_id = ?1 AND r.product_id = ?2 AND r.started_at BETWEEN ?3 AND ?4
+  AND r.ci_url IS NOT NULL
+ORDER BY r.started_at DESC, r.run_id DESC, r.run_attempt DESC, r.box_key DESC LIMIT 1
+"""
 _NAMES = "SELECT name FROM test WHERE org_id = ? AND product_id = ?"
 _RAN = "SELECT DISTINCT r.template_id FROM report r WHERE r.org_id = ? AND r.product_id = ?"
 _TIME_EVERY = 1000  # reports

@@ -40,68 +40,95 @@ ANNOUNCEMENT = columns_of(
     Announcement,
     suite=column("suite", lambda suite: suite or "", lambda suite: suite or None),
 )
-_UNASSIGNED_REPOSITORIES = (
-    "WITH RECURSIVE hit (key) AS (SELECT min(repo_key) FROM announcement WHERE org_id = ?"
-    " UNION ALL SELECT (SELECT min(a.repo_key) FROM announcement a"
-    " WHERE a.org_id = ? AND a.repo_key > hit.key) FROM hit WHERE hit.key IS NOT NULL)"
-    " SELECT key FROM hit WHERE EXISTS (SELECT 1 FROM announcement a"
-    " WHERE a.org_id = ? AND a.repo_key = hit.key AND a.suite = '')"
+_UNASSIGNED_REPOSITORIES = """
+WITH RECURSIVE hit (key) AS (
+  SELECT min(repo_key)
+  FROM announcement
+  WHERE org_id = ?
+  UNION ALL
+  SELECT (SELECT min(a.repo_key) FROM announcement a WHERE a.org_id = ? AND a.repo_key > hit.key)
+  FROM hit
+  WHERE hit.key IS NOT NULL
 )
+SELECT key
+FROM hit
+WHERE EXISTS (
+  SELECT 1 FROM announcement a WHERE a.org_id = ? AND a.repo_key = hit.key AND a.suite = ''
+)
+"""
 """Two steps in the index for each repository: DISTINCT would read every announcement."""
-_ANNOUNCED = (
-    " WHERE a.org_id = ? AND a.merged_at BETWEEN ? AND ?"
-    " AND a.repo_key = coalesce(?, a.repo_key) AND a.suite = coalesce(?, a.suite)"
-)
-_MERGES = (
-    f"SELECT a.checks, {ANNOUNCEMENT.of('a')}"
-    f" FROM announcement a INDEXED BY announcement_time{_ANNOUNCED}"
-)
+_ANNOUNCED = """
+WHERE a.org_id = ? AND a.merged_at BETWEEN ? AND ? AND a.repo_key = coalesce(?, a.repo_key)
+  AND a.suite = coalesce(?, a.suite)
+"""
+_MERGES = f"""
+SELECT a.checks, {ANNOUNCEMENT.of("a")}
+FROM announcement a INDEXED BY announcement_time
+{_ANNOUNCED}
+"""
 _UNCHECKED = (
     f"{_MERGES.replace('announcement_time', 'announcement_unchecked')} AND a.checks = 0"
     " ORDER BY a.merged_at DESC, a.repo_key, a.suite, a.sha LIMIT ?"
 )
-_MERGE_COUNTS = (
-    "SELECT (SELECT count(*) FROM announcement a INDEXED BY announcement_unchecked"
-    f"{_ANNOUNCED} AND a.checks = 0), count(*)"
-    f" FROM announcement a INDEXED BY announcement_time{_ANNOUNCED}"
-)
-_SIGHTED = (
-    "SELECT r.started_at, r.run_id, r.run_attempt, r.box_key, r.ci_run_id, r.sha,"
-    " r.ci_run, p.suite, r.hello_ok, r.tests > 0 FROM mention m"
-    " CROSS JOIN report r ON r.org_id = m.org_id AND r.id = m.report_id"
-    " CROSS JOIN product p ON p.org_id = r.org_id AND p.id = r.product_id"
-    " WHERE m.org_id = ? AND m.repo_key = ? AND m.sha = ? AND m.tested = 1"
-)
+_MERGE_COUNTS = f"""
+SELECT
+  (
+    SELECT count(*)
+    FROM announcement a INDEXED BY announcement_unchecked
+    {_ANNOUNCED} AND a.checks = 0
+  ),
+  count(*)
+FROM announcement a INDEXED BY announcement_time
+{_ANNOUNCED}
+"""
+_SIGHTED = """
+SELECT
+  r.started_at, r.run_id, r.run_attempt, r.box_key, r.ci_run_id, r.sha, r.ci_run, p.suite,
+  r.hello_ok, r.tests > 0
+FROM mention m
+CROSS JOIN report r ON r.org_id = m.org_id AND r.id = m.report_id
+CROSS JOIN product p ON p.org_id = r.org_id AND p.id = r.product_id
+WHERE m.org_id = ? AND m.repo_key = ? AND m.sha = ? AND m.tested = 1
+"""
 _FIRST_PART = "WHERE r.part IS NULL OR r.part = 1"
 # The first and the last are one step in the index each, however much is between them.
-_STARTED = (
-    "(SELECT r.started_at FROM report r INDEXED BY report_time WHERE r.org_id = ?2"
-    " AND r.product_id = j.value AND r.started_at BETWEEN ?3 AND ?4 ORDER BY r.started_at"
-)
-_STARTS = f"SELECT {_STARTED} LIMIT 1), {_STARTED} DESC LIMIT 1) FROM json_each(?1) j"
-_MERGED = (
-    "SELECT a.merged_at FROM announcement a INDEXED BY announcement_time"
-    f"{_ANNOUNCED} ORDER BY a.merged_at"
-)
-_NOTABLE = (
-    "SELECT r.product_id, i.test, count(*), sum(i.attempts), sum(i.outcome), count(f.id)"
-    f" {REPORTS} {ITEMS}"
-    f" LEFT JOIN failure f ON f.org_id = i.org_id AND f.id = i.failure_id AND {IS_FLAKE}"
-    f" WHERE r.hello_ok = 1 AND {NOTABLE}"
-    " GROUP BY r.product_id, i.test"
-)
+_STARTED = """
+SELECT r.started_at
+FROM report r INDEXED BY report_time
+WHERE r.org_id = ?2 AND r.product_id = j.value AND r.started_at BETWEEN ?3 AND ?4
+ORDER BY r.started_at
+"""
+_STARTS = f"SELECT ({_STARTED} LIMIT 1), ({_STARTED} DESC LIMIT 1) FROM json_each(?1) j"
+_MERGED = f"""
+SELECT a.merged_at
+FROM announcement a INDEXED BY announcement_time
+{_ANNOUNCED}
+ORDER BY a.merged_at
+"""
+_NOTABLE = f"""
+SELECT r.product_id, i.test, count(*), sum(i.attempts), sum(i.outcome), count(f.id)
+{REPORTS}
+{ITEMS}
+LEFT JOIN failure f ON f.org_id = i.org_id AND f.id = i.failure_id AND {IS_FLAKE}
+WHERE r.hello_ok = 1 AND {NOTABLE}
+GROUP BY r.product_id, i.test
+"""
 _DAYS = "d.org_id = ? AND d.product_id = j.value AND d.day BETWEEN ? AND ?"
 _DAY_RUNS = f"FROM json_each(?) j CROSS JOIN day_run d ON {_DAYS}"
 _DAY_SUMS = f"FROM json_each(?) j CROSS JOIN day_result d ON {_DAYS}"
 _DAY_RESULTS = f"SELECT d.product_id, d.results {_DAY_SUMS}"
-_DAY_LISTS = (
-    f"SELECT d.product_id, d.template_id, d.box_key, sum(d.reports) {_DAY_RUNS}"
-    " WHERE d.reports > 0 GROUP BY d.product_id, d.template_id, d.box_key"
-)
-_LISTS = (
-    f"SELECT r.product_id, r.template_id, r.box_key, count(*) {REPORTS}"
-    " WHERE r.hello_ok = 1 GROUP BY r.product_id, r.template_id, r.box_key"
-)
+_DAY_LISTS = f"""
+SELECT d.product_id, d.template_id, d.box_key, sum(d.reports)
+{_DAY_RUNS}
+WHERE d.reports > 0
+GROUP BY d.product_id, d.template_id, d.box_key
+"""
+_LISTS = f"""
+SELECT r.product_id, r.template_id, r.box_key, count(*)
+{REPORTS}
+WHERE r.hello_ok = 1
+GROUP BY r.product_id, r.template_id, r.box_key
+"""
 
 
 class Ran:

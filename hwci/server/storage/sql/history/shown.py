@@ -20,33 +20,43 @@ from hwci.server.storage.sql.history.changes import ChangesAnswers
 from hwci.server.storage.sql.reports.passes import Line, walk_before
 
 _EPISODES = "FROM json_each(?) j CROSS JOIN episode e ON e.org_id = ? AND e.number = j.value"
-_FIXES = (
-    f"SELECT e.number, e.test, r.started_at, r.template_id, r.fails {_EPISODES}"
-    " CROSS JOIN report r INDEXED BY report_commit ON r.org_id = e.org_id AND r.sha = e.fix_sha"
-    " AND r.product_id = e.product_id AND r.box_key = e.box_key AND r.hello_ok = 1"
-    " ORDER BY r.started_at"
+_FIXES = f"""
+SELECT e.number, e.test, r.started_at, r.template_id, r.fails
+{_EPISODES}
+CROSS JOIN report r INDEXED BY report_commit
+  ON r.org_id = e.org_id AND r.sha = e.fix_sha AND r.product_id = e.product_id
+  AND r.box_key = e.box_key AND r.hello_ok = 1
+ORDER BY r.started_at
+"""
+_UNDER_TEST = f"""
+WITH hit AS MATERIALIZED (
+  SELECT DISTINCT q.org_id, q.repo_key, e.workflow, e.branch, e.first_sha AS sha
+  {_EPISODES}
+  CROSS JOIN product q ON q.org_id = e.org_id AND q.id = e.product_id
 )
-_UNDER_TEST = (
-    "WITH hit AS MATERIALIZED (SELECT DISTINCT q.org_id, q.repo_key,"
-    f" e.workflow, e.branch, e.first_sha AS sha {_EPISODES}"
-    " CROSS JOIN product q ON q.org_id = e.org_id AND q.id = e.product_id)"
-    " SELECT h.repo_key, h.workflow, h.branch, h.sha, w.changes_id FROM hit h"
-    " CROSS JOIN run_changes w ON w.org_id = h.org_id AND w.repo_key = h.repo_key"
-    " AND w.workflow = h.workflow AND w.branch = h.branch"
-    " AND w.sha = h.sha AND w.run_id = (SELECT r.run_id FROM report r INDEXED BY report_commit"
-    " WHERE r.org_id = h.org_id AND r.repo_key = h.repo_key AND r.workflow = h.workflow"
-    " AND r.branch = h.branch AND r.sha = h.sha"
-    " ORDER BY r.started_at, r.run_id, r.run_attempt, r.box_key LIMIT 1)"
-)
-_RANKS = (
-    "SELECT p.sha, p.rank FROM json_each(?) j CROSS JOIN place p"
-    " ON p.org_id = ? AND p.repo_key = ? AND p.sha = j.value AND p.branch = ?"
-)
-_RAN = (
-    "SELECT DISTINCT r.sha, r.product_id, r.box_key, r.template_id, r.fails FROM json_each(?) j"
-    " CROSS JOIN report r INDEXED BY report_commit"
-    " ON r.org_id = ? AND r.sha = j.value AND r.hello_ok = 1"
-)
+SELECT h.repo_key, h.workflow, h.branch, h.sha, w.changes_id
+FROM hit h
+CROSS JOIN run_changes w
+  ON w.org_id = h.org_id AND w.repo_key = h.repo_key AND w.workflow = h.workflow
+  AND w.branch = h.branch AND w.sha = h.sha
+  AND w.run_id = (
+    SELECT r.run_id
+    FROM report r INDEXED BY report_commit
+    WHERE r.org_id = h.org_id AND r.repo_key = h.repo_key AND r.workflow = h.workflow
+      AND r.branch = h.branch AND r.sha = h.sha
+    ORDER BY r.started_at, r.run_id, r.run_attempt, r.box_key LIMIT 1
+  )
+"""
+_RANKS = """
+SELECT p.sha, p.rank
+FROM json_each(?) j
+CROSS JOIN place p ON p.org_id = ? AND p.repo_key = ? AND p.sha = j.value AND p.branch = ?
+"""
+_RAN = """
+SELECT DISTINCT r.sha, r.product_id, r.box_key, r.template_id, r.fails
+FROM json_each(?) j
+CROSS JOIN report r INDEXED BY report_commit ON r.org_id = ? AND r.sha = j.value AND r.hello_ok = 1
+"""
 
 UnderTest = Mapping[tuple[str, ...], Changes]
 """Changes under test by repository, workflow, branch and commit."""

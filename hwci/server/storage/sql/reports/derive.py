@@ -55,24 +55,30 @@ _RUN = (
 )
 _CARRIED = "started_at, run_attempt, box_key, changes_id"
 # The index of identities, which begin with the run: there are few reports of one.
-_FIRST_CARRIED = (
-    f"SELECT {_CARRIED} FROM report INDEXED BY sqlite_autoindex_report_1 {_RUN} AND carried = 1"
-    " ORDER BY started_at, run_attempt, box_key LIMIT 1"
-)
+_FIRST_CARRIED = f"""
+SELECT {_CARRIED}
+FROM report INDEXED BY sqlite_autoindex_report_1
+{_RUN} AND carried = 1
+ORDER BY started_at, run_attempt, box_key LIMIT 1
+"""
 _SPOT = "WHERE org_id = ? AND repo_key = ? AND sha = ? AND branch = ?"
 _BRANCH = "WHERE org_id = ? AND repo_key = ? AND branch = ?"
-_PLACED = (
-    "SELECT p.rank, p.started_at, p.way, p.position, p.sha FROM json_each(?) j CROSS JOIN place p"
-    " ON p.org_id = ? AND p.repo_key = ? AND p.sha = j.value AND p.branch = ?"
-)
-_FIRST_MENTION = (
-    f"SELECT started_at, way, position, sha FROM mention {_SPOT}"
-    " ORDER BY started_at, way, position LIMIT 1"
-)
-_LINE = (
-    f"SELECT sha, rank FROM place INDEXED BY place_order {_BRANCH}"
-    " AND sha NOT IN (SELECT j.value FROM json_each(?) j)"
-)
+_PLACED = """
+SELECT p.rank, p.started_at, p.way, p.position, p.sha
+FROM json_each(?) j
+CROSS JOIN place p ON p.org_id = ? AND p.repo_key = ? AND p.sha = j.value AND p.branch = ?
+"""
+_FIRST_MENTION = f"""
+SELECT started_at, way, position, sha
+FROM mention
+{_SPOT}
+ORDER BY started_at, way, position LIMIT 1
+"""
+_LINE = f"""
+SELECT sha, rank
+FROM place INDEXED BY place_order
+{_BRANCH} AND sha NOT IN (SELECT j.value FROM json_each(?) j)
+"""
 _STAMP = "(started_at, way, position, sha)"
 _EARLIER = (
     f"{_LINE} AND {_STAMP} < (?, ?, ?, ?)"
@@ -89,73 +95,88 @@ _EPISODE = (
     " e.fix_sha, e.flake"
 )
 _FIRST = FailingRun._fields
-_FIRST_RUNS = (
-    "SELECT e.number, e.decision,"
-    f" {', '.join(f'e.{one}' for one in _FIRST)}, {', '.join(f'f.first_{one}' for one in _FIRST)}"
-    " FROM failure f INDEXED BY failure_at CROSS JOIN episode e INDEXED BY episode_lane"
-    " ON e.org_id = f.org_id AND e.product_id = f.product_id AND e.box_key = f.box_key"
-    " AND e.branch = f.branch AND e.test = f.test AND e.flake = f.passed AND e.first_rank = f.rank"
-    " WHERE f.org_id = ? AND f.sha = ?"
-)
+_FIRST_OF_FAILURE = [f"first_{name}" for name in _FIRST]
+"""What an episode, and a failure, has of its first failing run."""
+_FIRST_RUNS = f"""
+SELECT
+  e.number, e.decision, {", ".join(f"e.{name}" for name in _FIRST)},
+  {", ".join(f"f.{name}" for name in _FIRST_OF_FAILURE)}
+FROM failure f INDEXED BY failure_at
+CROSS JOIN episode e INDEXED BY episode_lane
+  ON e.org_id = f.org_id AND e.product_id = f.product_id AND e.box_key = f.box_key
+  AND e.branch = f.branch AND e.test = f.test AND e.flake = f.passed AND e.first_rank = f.rank
+WHERE f.org_id = ? AND f.sha = ?
+"""
 REVIEWED_MEMBER = (
     "f.org_id = e.org_id AND f.product_id = e.product_id AND f.box_key = e.box_key"
     " AND f.branch = e.branch AND f.test = e.test AND f.rank BETWEEN e.first_rank AND e.last_rank"
     " AND f.reviewed = 1 AND f.passed = e.flake"
 )
 """A failure of an episode that has a review."""
-_REVIEWED = (
-    "(SELECT count(*) FROM failure f INDEXED BY failure_reviewed WHERE f.org_id = failure.org_id"
-    " AND f.product_id = failure.product_id AND f.box_key = failure.box_key"
-    " AND f.branch = failure.branch AND f.test = failure.test AND f.rank BETWEEN ? AND ?"
-    " AND f.reviewed = 1 AND f.passed = ?)"
+_REVIEWED = """
+(
+  SELECT count(*)
+  FROM failure f INDEXED BY failure_reviewed
+  WHERE f.org_id = failure.org_id AND f.product_id = failure.product_id
+    AND f.box_key = failure.box_key AND f.branch = failure.branch AND f.test = failure.test
+    AND f.rank BETWEEN ? AND ? AND f.reviewed = 1 AND f.passed = ?
 )
+"""
 _OF_TRACK = "e.org_id = ? AND e.product_id = ? AND e.box_key = ? AND e.branch = ?"
-_FAILING = (
-    " FROM report r INDEXED BY report_commit CROSS JOIN item i"
-    " ON i.org_id = r.org_id AND i.report_id = r.id AND i.outcome = 1"
-    " WHERE r.org_id = ? AND r.sha = ? AND r.product_id = ? AND r.box_key = ? AND r.hello_ok = 1"
-    " AND r.branch = ? AND i.test IN (SELECT j.value FROM json_each(?) j)"
-)
-_ITEMS = (
-    "SELECT i.test, r.started_at, r.run_id, r.run_attempt, r.workflow, i.verdict, r.ci_run_id,"
-    f" r.ci_run{_FAILING}"
-)
+_FAILING = """
+FROM report r INDEXED BY report_commit
+CROSS JOIN item i ON i.org_id = r.org_id AND i.report_id = r.id AND i.outcome = 1
+WHERE r.org_id = ? AND r.sha = ? AND r.product_id = ? AND r.box_key = ? AND r.hello_ok = 1
+  AND r.branch = ? AND i.test IN (SELECT j.value FROM json_each(?) j)
+"""
+_ITEMS = f"""
+SELECT i.test, r.started_at, r.run_id, r.run_attempt, r.workflow, i.verdict, r.ci_run_id, r.ci_run
+{_FAILING}
+"""
 _FAILING_ITEMS = f"SELECT i.test, i.started_at, i.attempts{_FAILING}"
 # The order of semantics 4.1 decides which item is that of the first failing run.
 _ORDER = "({0}.first_started_at, {0}.first_run_id, {0}.first_run_attempt)"
 _IS_FIRST = f"{_ORDER.format('excluded')} < {_ORDER.format('failure')}"
-_ADD_TO_FAILURE = (
-    "INSERT INTO failure (org_id, id, product_id, box_key, branch, sha, test, rank,"
-    " items, first_started_at, first_run_id, first_run_attempt, first_workflow,"
-    " first_verdict, first_ci_run_id, first_ci_run, last_started_at, passed, reviewed)"
-    f" VALUES (?, ?, ?, ?, ?, ?, ?, (SELECT rank FROM place {_SPOT}),"
-    " 1, ?, ?, ?, ?, ?, ?, ?, ?, 0,"
-    " (SELECT count(*) FROM review WHERE org_id = ? AND failure_id = ?))"
-    " ON CONFLICT (org_id, id) DO UPDATE SET items = failure.items + 1,"
-    " last_started_at = greatest(failure.last_started_at, excluded.last_started_at), "
-    + ", ".join(
-        f"first_{one} = CASE WHEN {_IS_FIRST} THEN excluded.first_{one}"
-        f" ELSE failure.first_{one} END"
-        for one in _FIRST
+_ADD_TO_FAILURE = f"""
+INSERT INTO failure (
+  org_id, id, product_id, box_key, branch, sha, test, rank, items, {", ".join(_FIRST_OF_FAILURE)},
+  last_started_at, passed, reviewed
+)
+VALUES (
+  ?, ?, ?, ?, ?, ?, ?, (SELECT rank FROM place {_SPOT}), 1, {", ".join("?" * len(_FIRST))},
+  ?, 0, (SELECT count(*) FROM review WHERE org_id = ? AND failure_id = ?)
+)
+ON CONFLICT (org_id, id) DO UPDATE SET
+  items = failure.items + 1,
+  last_started_at = greatest(failure.last_started_at, excluded.last_started_at),
+  {
+    ", ".join(
+        f"{name} = CASE WHEN {_IS_FIRST} THEN excluded.{name} ELSE failure.{name} END"
+        for name in _FIRST_OF_FAILURE
     )
-)
-_ADD_RUNS = (
-    "INSERT INTO day_run (reports, runs, infra, org_id, product_id, day, box_key, template_id)"
-    " VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
-    " ON CONFLICT (org_id, product_id, day, box_key, template_id) DO UPDATE SET"
-    " reports = day_run.reports + excluded.reports, runs = day_run.runs + excluded.runs,"
-    " infra = day_run.infra + excluded.infra"
-)
-_DROP_RUNS = (
-    "DELETE FROM day_run WHERE org_id = ? AND product_id = ? AND day = ? AND box_key = ?"
-    " AND template_id = ? AND reports = 0 AND runs = 0 AND infra = 0"
-)
+}
+"""
+_ADD_RUNS = """
+INSERT INTO day_run (reports, runs, infra, org_id, product_id, day, box_key, template_id)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT (org_id, product_id, day, box_key, template_id) DO UPDATE SET
+  reports = day_run.reports + excluded.reports,
+  runs = day_run.runs + excluded.runs,
+  infra = day_run.infra + excluded.infra
+"""
+_DROP_RUNS = """
+DELETE FROM day_run
+WHERE org_id = ? AND product_id = ? AND day = ? AND box_key = ? AND template_id = ? AND reports = 0
+  AND runs = 0 AND infra = 0
+"""
 _DAY = "WHERE org_id = ? AND product_id = ? AND day = ?"
-_SET_RESULTS = (
-    "INSERT INTO day_result (org_id, product_id, day, results, flakes) VALUES (?, ?, ?, ?, ?)"
-    " ON CONFLICT (org_id, product_id, day) DO UPDATE SET results = excluded.results,"
-    " flakes = excluded.flakes"
-)
+_SET_RESULTS = """
+INSERT INTO day_result (org_id, product_id, day, results, flakes)
+VALUES (?, ?, ?, ?, ?)
+ON CONFLICT (org_id, product_id, day) DO UPDATE SET
+  results = excluded.results,
+  flakes = excluded.flakes
+"""
 
 
 class DerivedRows:
@@ -498,7 +519,7 @@ class DerivedRows:
             " fix_sha, flake, org_id, product_id, box_key, branch, test,"
             f" first_id, {', '.join(_FIRST)}, reviewed)"
             " SELECT ?, ?, ?, ?, ?, ?, ?, ?, org_id, product_id, box_key, branch, test,"
-            f" id, {', '.join(f'first_{one}' for one in _FIRST)}, {_REVIEWED}"
+            f" id, {', '.join(_FIRST_OF_FAILURE)}, {_REVIEWED}"
             " FROM failure INDEXED BY failure_lane"
             f" {_TRACK} AND test = ? AND rank = ? AND sha = ?",
             [

@@ -26,15 +26,20 @@ from hwci.server.storage.sql.reports.report_rows import KeptReport
 LOG = logging.getLogger("hwci.server")
 
 # Of the episode of a failure. A flake that gets its first review has none yet.
-_COUNT_REVIEWS = (
-    "UPDATE episode AS e SET reviewed = (SELECT count(*) FROM failure f"
-    f" INDEXED BY failure_reviewed WHERE {REVIEWED_MEMBER})"
-    " WHERE e.org_id = ? AND e.number = (SELECT o.number FROM failure m CROSS JOIN episode o"
-    " INDEXED BY episode_lane ON o.org_id = m.org_id AND o.product_id = m.product_id"
-    " AND o.box_key = m.box_key AND o.branch = m.branch AND o.test = m.test"
-    " AND o.flake = m.passed AND o.first_rank <= m.rank AND o.last_rank >= m.rank"
-    " WHERE m.org_id = e.org_id AND m.id = ?)"
-)
+_COUNT_REVIEWS = f"""
+UPDATE episode AS e
+SET reviewed = (SELECT count(*) FROM failure f INDEXED BY failure_reviewed WHERE {REVIEWED_MEMBER})
+WHERE e.org_id = ?
+  AND e.number = (
+    SELECT o.number
+    FROM failure m
+    CROSS JOIN episode o INDEXED BY episode_lane
+      ON o.org_id = m.org_id AND o.product_id = m.product_id AND o.box_key = m.box_key
+      AND o.branch = m.branch AND o.test = m.test AND o.flake = m.passed AND o.first_rank <= m.rank
+      AND o.last_rank >= m.rank
+    WHERE m.org_id = e.org_id AND m.id = ?
+  )
+"""
 
 
 def put_report(connection: Connection, org: bytes, report: Report, at: datetime) -> None:

@@ -83,10 +83,11 @@ _UNREADABLE = (
 """What rows raise that another program wrote."""
 _SAME_RUN = "r.org_id = ? AND r.repo_key = ? AND r.run_attempt = ? AND r.box_key = ?"
 _SAME_IDENTITY = f"SELECT r.id FROM report r WHERE {_SAME_RUN} AND r.run_id = ?"
-_LATER_PARTS = (
-    f"SELECT r.id FROM report r INDEXED BY report_part WHERE {_SAME_RUN}"
-    " AND r.part_run_id = ? AND r.part > ? AND r.run_id <> ?"
-)
+_LATER_PARTS = f"""
+SELECT r.id
+FROM report r INDEXED BY report_part
+WHERE {_SAME_RUN} AND r.part_run_id = ? AND r.part > ? AND r.run_id <> ?
+"""
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,23 +18,30 @@ _EVENT = columns_of(
 )
 _SELECT_EVENT = f"SELECT {_EVENT.of('e')} FROM event e WHERE e.org_id = ? AND e.number > ?"
 # Of each organization this reads its oldest event and the number of its newest, which stays.
-_OLD = (
-    "SELECT o.id FROM organization o WHERE"
-    " (SELECT e.at FROM event e WHERE e.org_id = o.id ORDER BY e.number LIMIT 1) < ?1"
-    " AND (SELECT min(number) FROM event WHERE org_id = o.id)"
-    " < (SELECT max(number) FROM event WHERE org_id = o.id) LIMIT ?2"
-)
+_OLD = """
+SELECT o.id
+FROM organization o
+WHERE (SELECT e.at FROM event e WHERE e.org_id = o.id ORDER BY e.number LIMIT 1) < ?1
+  AND (SELECT min(number) FROM event WHERE org_id = o.id)
+    < (SELECT max(number) FROM event WHERE org_id = o.id)
+LIMIT ?2
+"""
 # Up to the first that is not old, so that the rest has no gap.
-_DROP = (
-    "DELETE FROM event WHERE org_id = ?1 AND number < least("
-    "coalesce((SELECT number FROM event WHERE org_id = ?1 AND at >= ?2 ORDER BY number LIMIT 1),"
-    " (SELECT max(number) FROM event WHERE org_id = ?1)),"
-    " (SELECT min(number) FROM event WHERE org_id = ?1) + ?3)"
+_DROP = """
+DELETE FROM event
+WHERE org_id = ?1 AND number < least(
+  coalesce(
+    (SELECT number FROM event WHERE org_id = ?1 AND at >= ?2 ORDER BY number LIMIT 1),
+    (SELECT max(number) FROM event WHERE org_id = ?1)
+  ),
+  (SELECT min(number) FROM event WHERE org_id = ?1) + ?3
 )
-_EXTENT = (
-    "SELECT (SELECT min(number) FROM event WHERE org_id = ?1),"
-    " (SELECT max(number) FROM event WHERE org_id = ?1)"
-)
+"""
+_EXTENT = """
+SELECT
+  (SELECT min(number) FROM event WHERE org_id = ?1),
+  (SELECT max(number) FROM event WHERE org_id = ?1)
+"""
 
 
 class EventRows(Rows):

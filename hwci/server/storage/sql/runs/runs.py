@@ -34,33 +34,45 @@ from hwci.server.storage.sql.runs.run_tests import PLAIN, of_test, results
 
 # A record is read from one row (`run_records.py`): the report that is not in parts, else the
 # first part; if odd senders gave two runs the same first part, the one with the smaller run.
-_STANDS_FOR_ITS_RECORD = (
-    "(r.part IS NULL OR r.part = 1 AND NOT EXISTS (SELECT 1 FROM report o"
-    " WHERE o.org_id = r.org_id AND o.record_id = r.record_id"
-    " AND (o.part IS NULL OR o.part = 1 AND o.run_id < r.run_id)))"
+_STANDS_FOR_ITS_RECORD = """
+(
+  r.part IS NULL OR r.part = 1 AND NOT EXISTS (
+    SELECT 1
+    FROM report o
+    WHERE o.org_id = r.org_id AND o.record_id = r.record_id
+      AND (o.part IS NULL OR o.part = 1 AND o.run_id < r.run_id)
+  )
 )
-_REPORTED_KEYS = (
-    "SELECT r.started_at, r.record_id, r.id, 1 FROM report r"
-    f" WHERE r.org_id = ? AND {_STANDS_FOR_ITS_RECORD}"
-)
+"""
+_REPORTED_KEYS = f"""
+SELECT r.started_at, r.record_id, r.id, 1
+FROM report r
+WHERE r.org_id = ? AND {_STANDS_FOR_ITS_RECORD}
+"""
 # Four digits of a commit leave fewer runs than any other condition does.
 _REPORTED_KEYS_BY_SHA = _REPORTED_KEYS.replace(
     "FROM report r", "FROM report r INDEXED BY report_commit"
 )
-_FAILED = (
-    "(NOT lower(r.conclusion) IN (SELECT j.value FROM json_each(?) j)"
-    " OR EXISTS (SELECT 1 FROM report q"
-    " CROSS JOIN item i ON i.org_id = q.org_id AND i.report_id = q.id"
-    " WHERE q.org_id = r.org_id AND q.record_id = r.record_id AND i.outcome = 1))"
+_FAILED = """
+(
+  NOT lower(r.conclusion) IN (SELECT j.value FROM json_each(?) j)
+  OR EXISTS (
+    SELECT 1
+    FROM report q
+    CROSS JOIN item i ON i.org_id = q.org_id AND i.report_id = q.id
+    WHERE q.org_id = r.org_id AND q.record_id = r.record_id AND i.outcome = 1
+  )
 )
+"""
 _LIVE_KEYS = "SELECT l.started_at, l.id, l.rowid, 0 FROM live_run l WHERE l.org_id = ?"
 _LOST = "(l.lost = 1 OR l.heard_at <= ?)"
 
 _OF_RECORD = "report r WHERE r.org_id = h.org_id AND r.record_id = h.record_id"
-_ITEMS_OF_RECORD = (
-    "report r CROSS JOIN item i ON i.org_id = r.org_id AND i.report_id = r.id"
-    " WHERE r.org_id = h.org_id AND r.record_id = h.record_id"
-)
+_ITEMS_OF_RECORD = """
+report r
+CROSS JOIN item i ON i.org_id = r.org_id AND i.report_id = r.id
+WHERE r.org_id = h.org_id AND r.record_id = h.record_id
+"""
 _HEAD = columns_of(RunHead, elsewhere=("suite",), run_id=column("ci_run_id"))
 """What the report of a run has of its head: the suite is that of its product."""
 _END = columns_of(RunEnd)
@@ -74,15 +86,22 @@ FROM json_each(?) j
 CROSS JOIN report h ON h.org_id = ? AND h.id = j.value
 CROSS JOIN product p ON p.org_id = h.org_id AND p.id = h.product_id
 """
-_RERUN_OF = (
-    "SELECT r.record_id FROM (SELECT id FROM report WHERE org_id = ?1 AND repo_key = ?2"
-    " AND run_id = ?3 UNION ALL SELECT id FROM report WHERE org_id = ?1"
-    " AND coalesce(ci_run, ci_run_id) = ?3) o"
-    " CROSS JOIN report r ON r.org_id = ?1 AND r.id = o.id"
-    " CROSS JOIN product p ON p.org_id = r.org_id AND p.id = r.product_id"
-    " WHERE r.repo_key = ?2 AND p.suite = ?4 AND (r.part IS NULL OR r.part = 1)"
-    " ORDER BY r.box_key = ?5 DESC, r.run_attempt DESC, r.box_key LIMIT 1"
-)
+_RERUN_OF = """
+SELECT r.record_id
+FROM (
+  SELECT id
+  FROM report
+  WHERE org_id = ?1 AND repo_key = ?2 AND run_id = ?3
+  UNION ALL
+  SELECT id
+  FROM report
+  WHERE org_id = ?1 AND coalesce(ci_run, ci_run_id) = ?3
+) o
+CROSS JOIN report r ON r.org_id = ?1 AND r.id = o.id
+CROSS JOIN product p ON p.org_id = r.org_id AND p.id = r.product_id
+WHERE r.repo_key = ?2 AND p.suite = ?4 AND (r.part IS NULL OR r.part = 1)
+ORDER BY r.box_key = ?5 DESC, r.run_attempt DESC, r.box_key LIMIT 1
+"""
 _TESTS = "live_test t WHERE t.org_id = l.org_id AND t.run_id = l.id"
 _LIVE = f"""
 SELECT
