@@ -156,14 +156,14 @@ class AuditWalk:
     links are checked.
     """
 
-    def __init__(self, key: AuditKey | None, kept: tuple[int, bytes] | None = None) -> None:
+    def __init__(self, key: AuditKey | None, noted: tuple[int, bytes] | None = None) -> None:
         self.last = Tip()
         self.rows = 0
         self.unsealed = 0
         self.faults: list[AuditFault] = []
         self.faults_total = 0
         self._key = key
-        self._kept = kept
+        self._kept = noted
         self._sealed = False
 
     @property

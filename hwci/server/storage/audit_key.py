@@ -20,11 +20,11 @@ _BYTES = 32
 _LINE = re.compile(rb"[!-~]{32,}")
 
 
-def key_file(of: Path) -> Path:
+def key_file(database: Path) -> Path:
     """Return where the key of an audit log is: beside the database file or its backup; of a
     database server, beside the file of the secret key.
     """
-    return Path(f"{of}.audit-key")
+    return Path(f"{database}.audit-key")
 
 
 def read_audit_key(file: Path) -> AuditKey | None:
@@ -50,22 +50,22 @@ def read_audit_key(file: Path) -> AuditKey | None:
     return AuditKey(line)
 
 
-def make_key(of: Path) -> AuditKey:
+def make_key(database: Path) -> AuditKey:
     """Make a key for a log that has none. Raises `StorageError`."""
     key = AuditKey(secrets.token_hex(_BYTES).encode())
-    write_key(of, key)
+    write_key(database, key)
     return key
 
 
-def write_key(of: Path, key: AuditKey) -> None:
+def write_key(database: Path, key: AuditKey) -> None:
     """Keep a key in a new file beside the one that it belongs to. If root makes it, it gets the
     owner of that. Raises `StorageError`.
     """
-    file = key_file(of)
+    file = key_file(database)
     try:
         write_private(file, f"{key.value.decode('ascii')}\n")
-        if os.geteuid() == 0 and of.exists():
-            owner = of.stat()
+        if os.geteuid() == 0 and database.exists():
+            owner = database.stat()
             os.chown(file, owner.st_uid, owner.st_gid)
     except OSError as fault:
         raise StorageError(
@@ -74,9 +74,9 @@ def write_key(of: Path, key: AuditKey) -> None:
         ) from fault
 
 
-def set_aside(of: Path, former: Path | None = None) -> None:
+def set_aside(database: Path, former: Path | None = None) -> None:
     """Keep the key of a log, if it has one, beside its former database or under a new name."""
-    file = key_file(of)
+    file = key_file(database)
     if file.exists():
         beside = [] if former is None else [key_file(former)]
         free = (file.with_name(f"{file.name}.former-{n}") for n in count(1))

@@ -82,16 +82,16 @@ def check_storage(where: str | Path, tell: Tell = lambda *_: None) -> Checked:
     path = _file(location)
     refuse_second_names(path)
     with database_lock(path) as note:
-        found = check(path, lambda: False)
-        note_damage(note, found.damage)
-        return found
+        checked = check(path, lambda: False)
+        note_damage(note, checked.damage)
+        return checked
 
 
 def _check_copy(location: Location, tell: Tell) -> Checked:
     with TemporaryDirectory(prefix="hwci-check-") as folder:
-        file, of = Path(folder) / "copy.db", location.shown
-        with _postgresql("whole").moment_of(location) as source, target_in(file, of) as copy:
-            whole.copy_tables(source, copy, tables_in_order(), of, tell)
+        file, origin = Path(folder) / "copy.db", location.shown
+        with _postgresql("whole").moment_of(location) as source, target_in(file, origin) as copy:
+            whole.copy_tables(source, copy, tables_in_order(), origin, tell)
             whole.finish(copy)
         return check_copy(file)
 
@@ -108,10 +108,10 @@ def restore_storage(where: str | Path, copy: Path) -> Path | None:
         arriving = read_audit_key(
             key_file(copy)
         )  # an unusable one is refused before anything moves
-        kept = put_back(path, copy, damage_of_sent)
-        put_back_key(path, kept, arriving)
+        former = put_back(path, copy, damage_of_sent)
+        put_back_key(path, former, arriving)
         note_damage(note, ())
-        return kept
+        return former
 
 
 def restart_audit_log(location: Location, entry_for: Callable[[UUID], AuditEntry]) -> int | None:
@@ -142,12 +142,12 @@ def copy_storage(source: Location, target: Location, tell: Tell) -> int:
         StorageError: one cannot be used, the target is not empty, or another log's key is there.
         SettingsError: a key cannot be read, or has no place.
     """
-    of = f"{source.file or source.shown} (schema {known_version()})"
+    origin = f"{source.file or source.shown} (schema {known_version()})"
     if (target.file or target.written) == (source.file or source.written):
         raise StorageError(f"{source.shown} is the source itself", "name another database")
-    with _source(source) as copied, _target(target, of) as copy:
+    with _source(source) as copied, _target(target, origin) as copy:
         _copy_key(source, target)
-        return whole.copy(copied, copy, tables_in_order(), of, tell)
+        return whole.copy(copied, copy, tables_in_order(), origin, tell)
 
 
 def _source(location: Location) -> AbstractContextManager[Side]:
@@ -157,11 +157,11 @@ def _source(location: Location) -> AbstractContextManager[Side]:
     return source_in(_file(location))
 
 
-def _target(location: Location, of: str) -> AbstractContextManager[Side]:
+def _target(location: Location, origin: str) -> AbstractContextManager[Side]:
     if location.kind in POSTGRESQL:
-        side: AbstractContextManager[Side] = _postgresql("whole").target_in(location, of)
+        side: AbstractContextManager[Side] = _postgresql("whole").target_in(location, origin)
         return side
-    return target_in(_file(location), of)
+    return target_in(_file(location), origin)
 
 
 def _copy_key(source: Location, target: Location) -> None:

@@ -200,24 +200,24 @@ class Connection(Base):
         try:
             more = True
             while more:
-                found = self._run(Statement(self, fetch, (), prepare=False)).cursor.fetchall()
-                yield from found
+                rows = self._run(Statement(self, fetch, (), prepare=False)).cursor.fetchall()
+                yield from rows
                 self.check_time()
-                more = len(found) == _AT_ONCE
+                more = len(rows) == _AT_ONCE
         finally:
             if self.raw.info.transaction_status is TransactionStatus.INTRANS:
                 self._run(Statement(self, f"CLOSE {name}".encode(), (), prepare=False))
 
     @contextmanager
-    def share(self, of: float) -> Iterator[None]:
+    def share(self, part: float) -> Iterator[None]:
         """Run statements in this block only for a share of the time that is left. A statement that
         the database ends then leaves the transaction as it was before.
         """
         whole = self._deadline
         assert whole is not None
-        self._mark("SAVEPOINT share", min(whole.left, whole.left_of_all * of))
+        self._mark("SAVEPOINT share", min(whole.left, whole.left_of_all * part))
         try:
-            with super().share(of):
+            with super().share(part):
                 yield
         except (errors.QueryCanceled, OutOfTimeError) as error:
             whole.check_time()

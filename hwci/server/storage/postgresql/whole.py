@@ -74,8 +74,8 @@ def moment_of(location: Location) -> Iterator[Side]:
 
 
 @contextmanager
-def target_in(location: Location, of: str) -> Iterator[Side]:
-    """Yield the database of a copy `of` something.
+def target_in(location: Location, origin: str) -> Iterator[Side]:
+    """Yield the database of a copy of `origin`.
 
     Raises:
         StorageLockedError: a server uses it.
@@ -84,7 +84,7 @@ def target_in(location: Location, of: str) -> Iterator[Side]:
     with _alone(location) as connection:
         missing(connection, may_be_unfinished=True)  # another program's is refused
         tables = table_names(connection) - {TAKEN}
-        require_fit(connection, tables, of)
+        require_fit(connection, tables, origin)
         if UNFINISHED not in tables:
             migrate(connection)
         yield _side(location, connection)
@@ -92,11 +92,11 @@ def target_in(location: Location, of: str) -> Iterator[Side]:
 
 def restart(location: Location, entry_for: Callable[[UUID], AuditEntry]) -> int | None:
     """Continue the audit log as `restarted`. Raises as `source_in`."""
-    of = location.require_place_of_keys()
+    keys = location.require_place_of_keys()
     with _alone(location) as connection:
         _require_present(location, connection)
         connection.command("BEGIN")
-        first = restarted(connection, of, entry_for)
+        first = restarted(connection, keys, entry_for)
         connection.command("COMMIT")
         return first
 
@@ -137,7 +137,9 @@ def _side(location: Location, connection: Connection) -> Side:
 def _tables(connection: Connection) -> Mapping[str, Table]:
     columns, keys = connection.rows(_COLUMNS), connection.rows(_KEYS)
     return {
-        table: Table(*([name for of, name in rows if of == table] for rows in (columns, keys)))
+        table: Table(
+            *([column for owner, column in rows if owner == table] for rows in (columns, keys))
+        )
         for table in table_names(connection) - {TAKEN}
     }
 

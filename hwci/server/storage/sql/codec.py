@@ -144,7 +144,7 @@ def pack_durations(durations: Sequence[float]) -> bytes:
     doubles = _doubles(durations)
     if max(durations, default=0.0) < _MILLIS_MAX:
         millis = [round(seconds * 1000) for seconds in durations]
-        if _doubles([one / 1000 for one in millis]) == doubles:
+        if _doubles([number / 1000 for number in millis]) == doubles:
             whole = struct.pack(f"<{len(millis)}I", *millis)
             # The low bytes of all, then the next: the high ones are nearly all zero.
             return _MILLIS + _compressed(b"".join(whole[at::4] for at in range(4)))
@@ -161,7 +161,7 @@ def unpack_durations(packed: bytes) -> tuple[float, ...]:
     whole = bytearray(len(raw))
     for at in range(4):
         whole[at::4] = raw[at * count : (at + 1) * count]
-    return tuple(one / 1000 for one in struct.unpack(f"<{count}I", whole))
+    return tuple(millis / 1000 for millis in struct.unpack(f"<{count}I", whole))
 
 
 def duration_at(packed: bytes, place: int) -> float:

@@ -94,12 +94,12 @@ class Connection(ABC):
             self._deadline = before
 
     @contextmanager
-    def share(self, of: float) -> Iterator[None]:
+    def share(self, part: float) -> Iterator[None]:
         """Run statements in this block only for a share of the time that is left; the transaction
         goes on after it.
         """
         assert self._deadline is not None
-        with self.until(Part(self._deadline, self._deadline.left_of_all * of)):
+        with self.until(Part(self._deadline, self._deadline.left_of_all * part)):
             yield
 
     def check_time(self) -> None:

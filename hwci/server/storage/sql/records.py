@@ -57,8 +57,8 @@ class RecordRows(Rows):
     def history(self, org_id: UUID) -> RecordedRuns:
         return SqlHistory(self._connection, org_id)
 
-    def share(self, of: float) -> AbstractContextManager[None]:
-        return self._connection.share(of)
+    def share(self, part: float) -> AbstractContextManager[None]:
+        return self._connection.share(part)
 
     def version(self, org_id: UUID) -> int:
         return self._count(

@@ -13,11 +13,11 @@ _GUARDS = "SELECT name, sql FROM sqlite_schema WHERE type = 'trigger' AND tbl_na
 
 def restore_guards(raw: sqlite3.Connection, new: sqlite3.Connection) -> None:
     """Restore the guards that somebody removed or changed to those of a new database."""
-    found, guards = (dict(database.execute(_GUARDS).fetchall()) for database in (raw, new))
-    if found == guards:
+    present, guards = (dict(database.execute(_GUARDS).fetchall()) for database in (raw, new))
+    if present == guards:
         return
     LOG.warning("The guards of the audit log are not as they were: hwci admin audit verify")
-    for name in found:
+    for name in present:
         quoted = name.replace('"', '""')
         raw.execute(f'DROP TRIGGER "{quoted}"')
     for guard in guards.values():

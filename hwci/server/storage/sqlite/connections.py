@@ -90,8 +90,8 @@ class Connection(Base):
 
     def rows(self, statement: str, values: Sequence[object] = ()) -> list[tuple[Any, ...]]:
         """Return all rows of a query."""
-        found: list[tuple[Any, ...]] = self._fetched(Cursor.fetchall, statement, values)
-        return found
+        rows: list[tuple[Any, ...]] = self._fetched(Cursor.fetchall, statement, values)
+        return rows
 
     def each(self, statement: str, values: Sequence[object] = ()) -> Iterator[tuple[Any, ...]]:
         """Yield the rows of a query as they are asked for."""
@@ -99,8 +99,8 @@ class Connection(Base):
 
     def row(self, statement: str, values: Sequence[object] = ()) -> tuple[Any, ...] | None:
         """Return the first row of a query, or None."""
-        found: tuple[Any, ...] | None = self._fetched(Cursor.fetchone, statement, values)
-        return found
+        row: tuple[Any, ...] | None = self._fetched(Cursor.fetchone, statement, values)
+        return row
 
     def added(self, statement: str, values: Sequence[object]) -> int:
         """Add a row; return its `id`. To have it returned takes SQLite a table of its own."""
@@ -278,10 +278,10 @@ def _refuse_another_schema(
         StorageError: a build between two releases made them, someone changed them by hand, or it is
             a copy that is not whole yet.
     """
-    found = _layout(connection.raw)
-    if found.pop(UNFINISHED, None) and not may_be_unfinished:
+    layout = _layout(connection.raw)
+    if layout.pop(UNFINISHED, None) and not may_be_unfinished:
         raise unfinished(str(connection.path))
-    if found != _layout(new):
+    if layout != _layout(new):
         raise StorageError(
             f"The tables of {connection.path} are not those of this hwci",
             "open it with the build that made it",

@@ -75,8 +75,8 @@ def source_in(path: Path) -> Iterator[Side]:
 
 
 @contextmanager
-def target_in(path: Path, of: str) -> Iterator[Side]:
-    """Yield the file of a copy `of` something, made if it is not there.
+def target_in(path: Path, origin: str) -> Iterator[Side]:
+    """Yield the file of a copy of `origin`, made if it is not there.
 
     Raises:
         StorageLockedError: another process holds it.
@@ -87,7 +87,7 @@ def target_in(path: Path, of: str) -> Iterator[Side]:
         refuse_second_names(path)
         if read_header(path) is not None:
             with closing(Connection(path)) as former:  # before a step of the schema changes it
-                require_fit(former, _tables(former), of)
+                require_fit(former, _tables(former), origin)
         with closing(open_writer(path, may_be_unfinished=True)) as connection:
             yield Side(connection, _tables(connection), partial(_guarded, path))
         begin_sums(path)

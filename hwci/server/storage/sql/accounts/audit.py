@@ -88,15 +88,15 @@ def append(connection: Connection, org_id: UUID, entry: AuditEntry) -> None:
     seal_head(connection, key)
 
 
-def open_key(connection: Connection, of: Path) -> AuditKey | None:
+def open_key(connection: Connection, database: Path) -> AuditKey | None:
     """Return the key of an open database's log, made for one that was never sealed; None if the
     one that it was sealed with is missing. Raises as `read_audit_key` and `write_key`.
     """
-    key = read_audit_key(key_file(of))
+    key = read_audit_key(key_file(database))
     if connection.row("SELECT 1 FROM audit_head WHERE seal IS NULL") is None:
         return key
     if key is None:
-        key = make_key(of)
+        key = make_key(database)
     elif connection.row("SELECT 1 FROM organization") is not None:
         return key  # a log with a key had a seal: it was removed
     seal_head(connection, key)
@@ -104,15 +104,15 @@ def open_key(connection: Connection, of: Path) -> AuditKey | None:
 
 
 def restarted(
-    connection: Connection, of: Path, entry_for: Callable[[UUID], AuditEntry]
+    connection: Connection, database: Path, entry_for: Callable[[UUID], AuditEntry]
 ) -> int | None:
     """Continue a log under a new key if the present one does not fit, with an entry about it for
     each organization. Return the number of the first row; None if the present key fits.
     """
-    if fits(connection, open_key(connection, of)):
+    if fits(connection, open_key(connection, database)):
         return None
-    set_aside(of)
-    key = connection.audit_key = make_key(of)
+    set_aside(database)
+    key = connection.audit_key = make_key(database)
     first = tip_of(connection).number + 1
     for (org,) in connection.rows("SELECT id FROM organization ORDER BY id"):
         append(connection, UUID(bytes=org), entry_for(UUID(bytes=org)))

@@ -66,8 +66,8 @@ class BoxAnswers(Answers):
         starts = [codec.to_micros(start) for start in slots.starts]
         values = self._org, number, starts[0], codec.to_micros(slots.period.end)
         notable: dict[Cell, Notable] = {}
-        found = self._connection.rows(_NOTABLE, (*values, codec.numbers(name_of)))
-        for test, box_key, started_at, attempts, outcome in found:
+        rows = self._connection.rows(_NOTABLE, (*values, codec.numbers(name_of)))
+        for test, box_key, started_at, attempts, outcome in rows:
             cell = Cell(test, box_key, bisect_right(starts, started_at) - 1)
             items, tried, failed = notable.get(cell, Notable())
             notable[cell] = Notable(items + 1, tried + attempts, failed + outcome)

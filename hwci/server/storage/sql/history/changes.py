@@ -120,14 +120,14 @@ class ChangesAnswers(Answers):
             for repo_key, suite, body in rows
         }
 
-    def reviews(self, of: Collection[UUID] | None = None) -> Mapping[UUID, Review]:
-        if of is None:
+    def reviews(self, failures: Collection[UUID] | None = None) -> Mapping[UUID, Review]:
+        if failures is None:
             rows = self._connection.rows(_SELECT_REVIEW, (self._org,))
         else:
             statement = f"{_SELECT_REVIEW} AND w.failure_id = ?"
             rows = [
                 row
-                for failure in of
+                for failure in failures
                 for row in self._connection.rows(statement, (self._org, failure.bytes))
             ]
         return {

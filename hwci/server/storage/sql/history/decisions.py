@@ -132,8 +132,8 @@ class EpisodeAnswers(Answers):
         tables: Sequence[Collection[FailureClass]],
         most: int | None = None,
     ) -> ResolvedEpisodes:
-        asked = (f"{classify.VERSION} ", *self._within(scope, period))
-        known = (*asked, codec.texts(codec.DECISIONS))
+        values = (f"{classify.VERSION} ", *self._within(scope, period))
+        known = (*values, codec.texts(codec.DECISIONS))
         counts: Counter[str | None] = Counter()  # None: all
         for decision, count in self._connection.rows(_COUNTS, known):
             counts[decision] += count
@@ -143,20 +143,23 @@ class EpisodeAnswers(Answers):
         classes = {
             text: codec.DECISIONS[text].failure_class for text in codec.DECISIONS if counts[text]
         }
-        first: dict[FailureClass, list[int]] = {of: [] for of in classes.values()}
+        first: dict[FailureClass, list[int]] = {kind: [] for kind in classes.values()}
         wanted = [
-            codec.texts(text for text, of in classes.items() if of in table) for table in tables
+            codec.texts(text for text, kind in classes.items() if kind in table) for table in tables
         ]
-        for rows in self._newest([(*asked, texts) for texts in wanted], most):
+        for rows in self._newest([(*values, texts) for texts in wanted], most):
             for _, _, number, text in rows:
                 first[classes[text]].append(number)
-        found = self._numbered(chain(unsettled, *first.values()))
+        episodes = self._numbered(chain(unsettled, *first.values()))
         totals: Counter[FailureClass] = Counter()
-        for text, of in classes.items():
-            totals[of] += counts[text]
+        for text, kind in classes.items():
+            totals[kind] += counts[text]
         return ResolvedEpisodes(
-            {of: Listing([found[one] for one in those], totals[of]) for of, those in first.items()},
-            [found[one] for one in unsettled],
+            {
+                kind: Listing([episodes[number] for number in those], totals[kind])
+                for kind, those in first.items()
+            },
+            [episodes[number] for number in unsettled],
         )
 
     def _newest(
@@ -213,24 +216,28 @@ class EpisodeAnswers(Answers):
 
     def keep(self, decided: Sequence[tuple[Episode, Decision]]) -> None:
         """Keep decisions that were made of the present rows."""
-        decided = [(one, found) for one, found in decided if len(found.rests_on) <= _WALK_MOST]
+        decided = [
+            (episode, decision)
+            for episode, decision in decided
+            if len(decision.rests_on) <= _WALK_MOST
+        ]
         self._connection.execute_many(
             "UPDATE episode SET decision = ?, decided_by = ? WHERE org_id = ? AND number = ?",
             [
                 (
-                    *(codec.decision_text(found), self._decided_by(one.key.lane.product)),
-                    *(self._org, one.number),
+                    *(codec.decision_text(decision), self._decided_by(episode.key.lane.product)),
+                    *(self._org, episode.number),
                 )
-                for one, found in decided
+                for episode, decision in decided
             ],
         )
         self._connection.execute_many(
             "INSERT INTO walk_commit (org_id, repo_key, last_sha, fix_sha, sha)"
             " VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
             {
-                (self._org, one.key.lane.repo_key, one.last_sha, one.fix, sha)
-                for one, found in decided
-                for sha in found.rests_on
+                (self._org, episode.key.lane.repo_key, episode.last_sha, episode.fix, sha)
+                for episode, decision in decided
+                for sha in decision.rests_on
             },
         )
 

@@ -186,10 +186,10 @@ class FailureAnswers(Answers):
         return self._failures(self._connection.rows(_TOGETHER, values))
 
     def pass_started_at(self, lane: Lane, sha: str) -> datetime | None:
-        found = self._find(lane)
-        if found is None:
+        placed = self._find(lane)
+        if placed is None:
             return None
-        line, test = found
+        line, test = placed
         starts = passing_starts(self._connection, self._org, line.track.bench, sha, test)
         return codec.from_micros_or_none(min(starts, default=None))
 
@@ -198,23 +198,23 @@ class FailureAnswers(Answers):
         return {failure_id: int(attempts) for failure_id, attempts in rows}
 
     def messages(self, failures: Collection[UUID]) -> Mapping[UUID, str]:
-        found: dict[UUID, str] = {}
+        messages: dict[UUID, str] = {}
         for failure_id, message in self._of_some(_MESSAGES, failures):
-            found.setdefault(failure_id, message)
-        return found
+            messages.setdefault(failure_id, message)
+        return messages
 
     def _of_some(self, statement: str, failures: Collection[UUID]) -> Iterator[tuple[UUID, Any]]:
-        asked = iter([failure.bytes for failure in failures])
-        while some := list(islice(asked, _AT_ONCE)):
+        ids = iter([failure.bytes for failure in failures])
+        while some := list(islice(ids, _AT_ONCE)):
             some += some[-1:] * (_AT_ONCE - len(some))  # the statement has that many places
             for failure_id, value in self._connection.rows(statement, (self._org, *some)):
                 yield codec.uuid_of(failure_id), value
 
     def last_outcome(self, lane: Lane, since: datetime) -> Outcome | None:
-        found = self._find(lane)
-        if found is None:
+        placed = self._find(lane)
+        if placed is None:
             return None
-        line, test = found
+        line, test = placed
         product, box_key = line.track.bench
         lists = [
             number
@@ -228,10 +228,10 @@ class FailureAnswers(Answers):
         return next((codec.OUTCOMES[outcome] for (outcome,) in rows), None)
 
     def lane_commits(self, lane: Lane, first: Place, last: Place, margin: int) -> list[LaneCommit]:
-        found = self._find(lane)
-        if found is None:
+        placed = self._find(lane)
+        if placed is None:
             return []
-        line, test = found
+        line, test = placed
         end = codec.to_stamp(last)
         rank = self._rank(lane, first)
         earlier = walk_before(self._connection, self._org, line, rank)

@@ -111,9 +111,9 @@ class PassAnswers(ShownAnswers):
             test = numbers[failure.lane.product][failure.lane.test_id]
             on[failure.lane._replace(test_id=""), failure.sha][test] = failure
         org_id = UUID(bytes=self._org)
-        tests = {failure_id(org_id, next(iter(of.values()))).bytes: of for of in on.values()}
-        asked = iter([*tests])
-        while some := list(islice(asked, _AT_ONCE)):
+        tests = {failure_id(org_id, next(iter(some.values()))).bytes: some for some in on.values()}
+        ids = iter([*tests])
+        while some := list(islice(ids, _AT_ONCE)):
             self.check_time()
             some += some[-1:] * (_AT_ONCE - len(some))  # the statement has that many places
             values = (back - 1, self._org, *some, self._org)

@@ -171,13 +171,13 @@ class PeriodAnswers(ChangesAnswers):
     def extent(self, scope: Scope, period: Period) -> Period | None:
         ends = _ends(period)
         values = (self._org, *ends, scope.repo_key, scope.suite)
-        found = self._connection.rows_of(
+        answers = self._connection.rows_of(
             [
                 Query(_STARTS, (self._scoped(scope), self._org, *ends)),
                 *(Query(f"{_MERGED}{order} LIMIT 1", values) for order in ("", " DESC")),
             ]
         )
-        times = [at for rows in found for row in rows for at in row if at is not None]
+        times = [at for rows in answers for row in rows for at in row if at is not None]
         if not times:
             return None
         return Period(codec.from_micros(min(times)), codec.from_micros(max(times)))
@@ -189,9 +189,7 @@ class PeriodAnswers(ChangesAnswers):
 
     def merge_counts(self, scope: Scope, period: Period) -> MergeCounts:
         values = (self._org, *_ends(period), scope.repo_key, scope.suite)
-        found = self._connection.row(_MERGE_COUNTS, values * 2)
-        assert found is not None
-        unchecked, total = found
+        ((unchecked, total),) = self._connection.rows(_MERGE_COUNTS, values * 2)
         return MergeCounts(total - unchecked, total)
 
     def newest_unchecked(self, scope: Scope, period: Period, most: int) -> Sequence[Announcement]:
@@ -221,18 +219,18 @@ class PeriodAnswers(ChangesAnswers):
         return RunStarts([*map(codec.from_micros, infra)], [*map(codec.from_micros, starts)])
 
     def test_runs(self, scope: Scope, period: Period) -> Sequence[TestRuns]:
-        found: dict[int, Added] = defaultdict(Added)
+        sums: dict[int, Added] = defaultdict(Added)
         of_days, of_edges = self._parts(scope, period, _DAY_RESULTS, _NOTABLE)
         for product, results in of_days:
-            found[product].add(*codec.unpack_results(results))
+            sums[product].add(*codec.unpack_results(results))
         for product, *of_test in of_edges:
-            found[product].add(*([int(one)] for one in of_test))
+            sums[product].add(*([int(number)] for number in of_test))
         ran: dict[int, Ran] = defaultdict(Ran)
         for product, test_list, box_key, reports in self._summed(scope, period, _DAY_LISTS, _LISTS):
             ran[product].add(test_list, box_key, reports)
         return [
             row
-            for product, added in found.items()
+            for product, added in sums.items()
             for row in self._product_runs(product, added, ran[product])
         ]
 
@@ -240,7 +238,7 @@ class PeriodAnswers(ChangesAnswers):
         of_product: dict[int, list[int]] = defaultdict(list)
         for product, test in tests:
             of_product[product].append(test)
-        names = {product: self._test_names(product, of) for product, of in of_product.items()}
+        names = {product: self._test_names(product, some) for product, some in of_product.items()}
         return [(self._product_of[product], names[product][test]) for product, test in tests]
 
     def flake_count(self, scope: Scope, period: Period) -> int:
@@ -258,20 +256,20 @@ class PeriodAnswers(ChangesAnswers):
         self, scope: Scope, period: Period, of_days: str, of_edge: str
     ) -> tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]]:
         """Return the rows of a query of whole days, and those of one of what is left."""
-        asked = (self._scoped(scope), self._org)
+        products = (self._scoped(scope), self._org)
         days, edges = days_of(period).whole, days_of(period).edges
-        queries = [Query(of_days, (*asked, days[0], days[-1]))] if days else []
-        queries += [Query(of_edge, (*asked, *_ends(edge))) for edge in edges]
-        found = self._connection.rows_of(queries)
-        of_whole = found.pop(0) if days else []
-        return of_whole, [row for rows in found for row in rows]
+        queries = [Query(of_days, (*products, days[0], days[-1]))] if days else []
+        queries += [Query(of_edge, (*products, *_ends(edge))) for edge in edges]
+        answers = self._connection.rows_of(queries)
+        of_whole = answers.pop(0) if days else []
+        return of_whole, [row for rows in answers for row in rows]
 
     def _product_runs(self, product: int, added: Added, ran: Ran) -> list[TestRuns]:
         """Count, for the notable tests of a product, the reports and boxes that ran them."""
         masks = {report: self._connection.mask(self._org, report) for report in ran.reports}
         reports, boxes = CountedTests(), CountedTests()
-        for one, times in ran.reports.items():
-            reports.add(masks[one], times)
+        for test_list, times in ran.reports.items():
+            reports.add(masks[test_list], times)
         for lists in ran.lists.values():
             boxes.add(reduce(or_, map(masks.__getitem__, lists)), 1)
         sums = added.columns

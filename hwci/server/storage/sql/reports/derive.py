@@ -63,6 +63,27 @@ ORDER BY started_at, run_attempt, box_key LIMIT 1
 """
 _SPOT = "WHERE org_id = ? AND repo_key = ? AND sha = ? AND branch = ?"
 _BRANCH = "WHERE org_id = ? AND repo_key = ? AND branch = ?"
+_SET_PLACE = """
+INSERT INTO place (org_id, repo_key, sha, branch, started_at, way, position)
+VALUES (?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT (org_id, repo_key, sha, branch) DO UPDATE SET
+  started_at = excluded.started_at,
+  way = excluded.way,
+  position = excluded.position
+"""
+_RANK_FAILURES = """
+UPDATE failure INDEXED BY failure_at
+SET rank = ?1
+WHERE org_id = ?2 AND sha = ?4 AND branch = ?5
+  AND ?3 = (SELECT q.repo_key FROM product q WHERE q.org_id = ?2 AND q.id = product_id)
+"""
+_BENCHES = """
+SELECT DISTINCT j.value, r.product_id, r.box_key
+FROM json_each(?) j
+CROSS JOIN report r INDEXED BY report_commit
+  ON r.org_id = ? AND r.sha = j.value AND r.hello_ok = 1
+CROSS JOIN product p ON p.org_id = r.org_id AND p.id = r.product_id AND p.repo_key = ?
+"""
 _PLACED = """
 SELECT p.rank, p.started_at, p.way, p.position, p.sha
 FROM json_each(?) j
@@ -113,6 +134,18 @@ REVIEWED_MEMBER = (
     " AND f.reviewed = 1 AND f.passed = e.flake"
 )
 """A failure of an episode that has a review."""
+_RANK_OF = (
+    "(SELECT rank FROM place p WHERE p.org_id = ?1 AND p.repo_key = ?2 AND p.branch = ?3"
+    " AND p.sha = episode.{})"
+)
+_RANK_EPISODES = f"""
+UPDATE episode
+SET first_rank = {_RANK_OF.format("first_sha")},
+  last_rank = {_RANK_OF.format("last_sha")},
+  fix_rank = coalesce({_RANK_OF.format("fix_sha")}, fix_rank)
+WHERE org_id = ?1 AND branch = ?3
+  AND ?2 = (SELECT q.repo_key FROM product q WHERE q.org_id = ?1 AND q.id = product_id)
+"""
 _REVIEWED = """
 (
   SELECT count(*)
@@ -120,6 +153,26 @@ _REVIEWED = """
   WHERE f.org_id = failure.org_id AND f.product_id = failure.product_id
     AND f.box_key = failure.box_key AND f.branch = failure.branch AND f.test = failure.test
     AND f.rank BETWEEN ? AND ? AND f.reviewed = 1 AND f.passed = ?
+)
+"""
+_ADD_EPISODE = f"""
+INSERT INTO episode (
+  first_rank, first_sha, last_rank, last_sha, commits, fix_rank, fix_sha, flake, org_id,
+  product_id, box_key, branch, test, first_id, {", ".join(_FIRST)}, reviewed
+)
+SELECT
+  ?, ?, ?, ?, ?, ?, ?, ?, org_id, product_id, box_key, branch, test, id,
+  {", ".join(_FIRST_OF_FAILURE)}, {_REVIEWED}
+FROM failure INDEXED BY failure_lane
+{_TRACK} AND test = ? AND rank = ? AND sha = ?
+"""
+_DROP_WALK = """
+DELETE FROM walk_commit
+WHERE org_id = ? AND repo_key = ? AND last_sha = ? AND fix_sha = ? AND NOT EXISTS (
+  SELECT 1
+  FROM episode e
+  WHERE e.org_id = ? AND e.last_sha = walk_commit.last_sha AND e.fix_sha = walk_commit.fix_sha
+    AND e.decision IS NOT NULL
 )
 """
 _OF_TRACK = "e.org_id = ? AND e.product_id = ? AND e.box_key = ? AND e.branch = ?"
@@ -194,26 +247,26 @@ class DerivedRows:
         self._came: dict[tuple[_OnBench, str], list[tuple[Any, ...]]] = defaultdict(list)
         self._anew: set[Run | _OnBench] = set()
 
-    def note(self, kept: KeptReport, *, from_all: bool = False) -> None:
+    def note(self, stored: KeptReport, *, from_all: bool = False) -> None:
         """Note the failures, the passes and the run of a report that comes, to be added to what is
         derived. `from_all`: what it belongs to is derived from all reports, as one may go.
         """
-        report = kept.report
-        bench, changes = Bench(kept.product_id, report.box_key), carried_changes(report)
+        report = stored.report
+        bench, changes = Bench(stored.product_id, report.box_key), carried_changes(report)
         run = Run(report.workflow, report.branch, report.sha, report.run_id)
-        if kept.changes_id is not None and changes is not None:
-            self._changes[kept.changes_id] = changes
+        if stored.changes_id is not None and changes is not None:
+            self._changes[stored.changes_id] = changes
             order = codec.to_micros(report.started_at), report.run_attempt, report.box_key
-            self._carried[run].append((*order, kept.changes_id))
+            self._carried[run].append((*order, stored.changes_id))
         on_bench = bench, report.sha
-        if kept.failing:
+        if stored.failing:
             of_branch = self._failing[on_bench].setdefault(report.branch, {})
-            of_branch.update(kept.failing)
+            of_branch.update(stored.failing)
         if from_all:
             self._anew.update((run, on_bench))
         elif report.hello_ok:
-            self._passed[on_bench] |= kept.passed
-            self._came[on_bench, report.branch] += _failing_items(kept)
+            self._passed[on_bench] |= stored.passed
+            self._came[on_bench, report.branch] += _failing_items(stored)
 
     def settle_runs(self) -> Iterable[Changes]:
         relisted: set[int] = set()
@@ -280,14 +333,12 @@ class DerivedRows:
         return [*earlier, *among, *later]
 
     def set_places(self, branch: str, places: Mapping[str, Place]) -> None:
+        stamps = [codec.to_stamp(place) for place in places.values()]
         self._connection.execute_many(
-            "INSERT INTO place (org_id, repo_key, sha, branch, started_at, way, position)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (org_id, repo_key, sha, branch) DO UPDATE"
-            " SET started_at = excluded.started_at, way = excluded.way,"
-            " position = excluded.position",
+            _SET_PLACE,
             [
-                (*self._repo, sha, branch, *codec.to_stamp(place)[:3])
-                for sha, place in places.items()
+                (*self._repo, sha, branch, stamp.started_at, stamp.way, stamp.position)
+                for sha, stamp in zip(places, stamps, strict=True)
             ],
         )
 
@@ -299,13 +350,7 @@ class DerivedRows:
     def set_ranks(self, branch: str, ranks: Mapping[str, int]) -> None:
         spots = [(rank, *self._repo, sha, branch) for sha, rank in ranks.items()]
         self._connection.execute_many(f"UPDATE place SET rank = ? {_SPOT}", spots)
-        self._connection.execute_many(
-            "UPDATE failure INDEXED BY failure_at SET rank = ?1 WHERE org_id = ?2 AND sha = ?4"
-            " AND branch = ?5"
-            " AND ?3 ="
-            " (SELECT q.repo_key FROM product q WHERE q.org_id = ?2 AND q.id = product_id)",
-            spots,
-        )
+        self._connection.execute_many(_RANK_FAILURES, spots)
 
     def spread(self, branch: str, step: int) -> None:
         rows = self._connection.rows(
@@ -314,31 +359,12 @@ class DerivedRows:
             (*self._repo, branch),
         )
         self.set_ranks(branch, {sha: index * step for index, (sha,) in enumerate(rows)})
-        rank = (
-            "(SELECT rank FROM place p WHERE p.org_id = ?1 AND p.repo_key = ?2"
-            " AND p.branch = ?3 AND p.sha = episode.{}_sha)"
-        )
-        self._connection.execute(
-            f"UPDATE episode SET first_rank = {rank.format('first')},"
-            f" last_rank = {rank.format('last')},"
-            f" fix_rank = coalesce({rank.format('fix')}, fix_rank)"
-            " WHERE org_id = ?1 AND branch = ?3"
-            " AND ?2 ="
-            " (SELECT q.repo_key FROM product q WHERE q.org_id = ?1 AND q.id = product_id)",
-            (*self._repo, branch),
-        )
+        self._connection.execute(_RANK_EPISODES, (*self._repo, branch))
 
     def benches(self, shas: Collection[str]) -> Iterable[tuple[str, Bench]]:
         if not shas:
             return ()
-        rows = self._connection.rows(
-            "SELECT DISTINCT j.value, r.product_id, r.box_key FROM json_each(?) j"
-            " CROSS JOIN report r INDEXED BY report_commit"
-            " ON r.org_id = ? AND r.sha = j.value AND r.hello_ok = 1"
-            " CROSS JOIN product p"
-            " ON p.org_id = r.org_id AND p.id = r.product_id AND p.repo_key = ?",
-            (codec.texts(shas), *self._repo),
-        )
+        rows = self._connection.rows(_BENCHES, (codec.texts(shas), *self._repo))
         return [(sha, Bench(product, box_key)) for sha, product, box_key in rows]
 
     def count_failures(self, bench: Bench, sha: str) -> Results:
@@ -369,7 +395,7 @@ class DerivedRows:
             items = self._items(_ITEMS, bench, sha, branch, failing)
             self._connection.execute_many(
                 "DELETE FROM failure WHERE org_id = ? AND id = ?",
-                [(self._org, one) for one in failing.values()],
+                [(self._org, failure) for failure in failing.values()],
             )
         self._connection.execute_many(
             _ADD_TO_FAILURE,
@@ -424,8 +450,8 @@ class DerivedRows:
 
     def _add_runs(self, sums: Sequence[Counter[RunSum]]) -> None:
         added = {
-            (self._org, *key): [one[key] for one in sums]
-            for key in dict.fromkeys(key for one in sums for key in one)
+            (self._org, *key): [counts[key] for counts in sums]
+            for key in dict.fromkeys(key for counts in sums for key in counts)
         }
         rows = [(*numbers, *key) for key, numbers in added.items() if any(numbers)]
         fewer = [key for key, numbers in added.items() if min(numbers) < 0]
@@ -453,7 +479,7 @@ class DerivedRows:
         self._connection.execute_many(
             "UPDATE announcement SET checks = checks + ?"
             " WHERE org_id = ? AND repo_key = ? AND suite IN ('', ?) AND sha = ?",
-            [(times, *self._repo, *of) for of, times in checks.items()],
+            [(times, *self._repo, *merge) for merge, times in checks.items()],
         )
 
     def episodes_at(self, track: Track, rank: int, tests: int) -> Sequence[Episode]:
@@ -487,10 +513,10 @@ class DerivedRows:
             " AND e.test = ? AND e.fix_rank = ? AND e.flake = 0"
         )
         key = self._track(track)
-        found = self._connection.rows_of(
+        answers = self._connection.rows_of(
             Query(statement, (*key, test, fix.rank)) for test, fix in fixes
         )
-        return [_episode(row) for row in chain.from_iterable(found)]
+        return [_episode(row) for row in chain.from_iterable(answers)]
 
     def members(self, track: Track, episode: Episode) -> Sequence[Ranked]:
         rows = self._connection.rows(
@@ -512,31 +538,29 @@ class DerivedRows:
         self._connection.execute_many(
             f"DELETE FROM episode INDEXED BY episode_fix {_TRACK}"
             " AND fix_rank = ? AND test = ? AND first_rank = ? AND flake = ?",
-            [(*key, one.fix.rank, one.test, one.first.rank, one.flake) for one in gone],
-        )
-        self._connection.execute_many(
-            "INSERT INTO episode (first_rank, first_sha, last_rank, last_sha, commits, fix_rank,"
-            " fix_sha, flake, org_id, product_id, box_key, branch, test,"
-            f" first_id, {', '.join(_FIRST)}, reviewed)"
-            " SELECT ?, ?, ?, ?, ?, ?, ?, ?, org_id, product_id, box_key, branch, test,"
-            f" id, {', '.join(_FIRST_OF_FAILURE)}, {_REVIEWED}"
-            " FROM failure INDEXED BY failure_lane"
-            f" {_TRACK} AND test = ? AND rank = ? AND sha = ?",
             [
-                (
-                    *(*one.first, *one.last, one.commits, *one.fix, one.flake),
-                    *(one.first.rank, one.last.rank, one.flake),
-                    *(*key, one.test, *one.first),
-                )
-                for one in new
+                (*key, episode.fix.rank, episode.test, episode.first.rank, episode.flake)
+                for episode in gone
             ],
         )
         self._connection.execute_many(
-            "DELETE FROM walk_commit WHERE org_id = ? AND repo_key = ? AND last_sha = ?"
-            " AND fix_sha = ? AND NOT EXISTS (SELECT 1 FROM episode e WHERE e.org_id = ?"
-            " AND e.last_sha = walk_commit.last_sha AND e.fix_sha = walk_commit.fix_sha"
-            " AND e.decision IS NOT NULL)",
-            {(*self._repo, one.last.sha, one.fix.sha, self._org) for one in gone if one.fix.sha},
+            _ADD_EPISODE,
+            [
+                (
+                    *(*episode.first, *episode.last, episode.commits, *episode.fix, episode.flake),
+                    *(episode.first.rank, episode.last.rank, episode.flake),
+                    *(*key, episode.test, *episode.first),
+                )
+                for episode in new
+            ],
+        )
+        self._connection.execute_many(
+            _DROP_WALK,
+            {
+                (*self._repo, episode.last.sha, episode.fix.sha, self._org)
+                for episode in gone
+                if episode.fix.sha
+            },
         )
 
     def undecide(self, first: Collection[str], listed: Collection[str]) -> None:
@@ -577,11 +601,11 @@ class DerivedRows:
         return (self._org, *track.bench, track.branch)
 
 
-def _failing_items(kept: KeptReport) -> Iterator[tuple[Any, ...]]:
+def _failing_items(stored: KeptReport) -> Iterator[tuple[Any, ...]]:
     """Yield the failing items of a report as rows of `_ITEMS`."""
-    report = kept.report
-    for test in kept.failing:
-        verdict = codec.VERDICT_NUMBERS[kept.notable[test].verdict]
+    report = stored.report
+    for test in stored.failing:
+        verdict = codec.VERDICT_NUMBERS[stored.notable[test].verdict]
         at = codec.to_micros(report.started_at)
         run = at, report.run_id, report.run_attempt, report.workflow
         yield (test, *run, verdict, report.ci_run_id, report.ci_run)

@@ -215,13 +215,15 @@ def replaced_by(connection: Connection, org: bytes, report: Report) -> list[Kept
     ]
 
 
-def delete(connection: Connection, org: bytes, kept: KeptReport) -> None:
+def delete(connection: Connection, org: bytes, stored: KeptReport) -> None:
     """Delete a report, with its items and with changes that no other report carries."""
-    connection.execute("DELETE FROM item WHERE org_id = ? AND report_id = ?", (org, kept.id))
-    connection.execute("DELETE FROM report WHERE org_id = ? AND id = ?", (org, kept.id))
-    changes = kept.report.changes
-    if kept.changes_id is not None and changes is not None:
-        names.drop_unused_changes(connection, org, kept.report.repo_key, kept.changes_id, changes)
+    connection.execute("DELETE FROM item WHERE org_id = ? AND report_id = ?", (org, stored.id))
+    connection.execute("DELETE FROM report WHERE org_id = ? AND id = ?", (org, stored.id))
+    changes = stored.report.changes
+    if stored.changes_id is not None and changes is not None:
+        names.drop_unused_changes(
+            connection, org, stored.report.repo_key, stored.changes_id, changes
+        )
 
 
 def rederived(connection: Connection, org: bytes) -> Iterator[KeptReport]:

@@ -76,8 +76,8 @@ def results(
 
 
 def _result(columns: Sequence[Any] | None) -> TestResult:
-    found = codec.unpack_item(columns)
-    return TestResult(found.outcome, found.attempts, found.verdict)
+    item = codec.unpack_item(columns)
+    return TestResult(item.outcome, item.attempts, item.verdict)
 
 
 PLAIN = _result(None)
@@ -86,7 +86,7 @@ PLAIN = _result(None)
 
 def _templates(connection: Connection, org: bytes, query: Query, test_id: str) -> list[int]:
     """Return the test lists that hold a test, of those of the records that a query finds."""
-    found = connection.rows(
+    listed = connection.rows(
         "SELECT DISTINCT q.product_id, q.template_id"
         f" FROM ({query.statement}) k CROSS JOIN report q"
         " ON q.org_id = ? AND q.record_id = k.record_id",
@@ -94,11 +94,11 @@ def _templates(connection: Connection, org: bytes, query: Query, test_id: str) -
     )
     number_of = {
         product: names.of_names(connection, org, product, [test_id]).get(test_id)
-        for product in {product for product, _ in found}
+        for product in {product for product, _ in listed}
     }
     return [
         template
-        for product, template in found
+        for product, template in listed
         if (number := number_of[product]) is not None
         and connection.mask(org, template) >> number & 1
     ]
