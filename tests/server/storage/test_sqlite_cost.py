@@ -133,7 +133,9 @@ def test_a_report_asks_for_the_reports_of_its_commit_once_and_twice_for_their_fa
         ("report r INDEXED BY report_commit", 0),
         ("failure INDEXED BY failure_at", 2),
     ):
-        of_commit = [one for one in asked if one.startswith("SELECT") and f"FROM {table}" in one]
+        of_commit = [
+            one for one in asked if one.lstrip().startswith("SELECT") and f"FROM {table}" in one
+        ]
         assert len(of_commit) == times, of_commit
 
 
