@@ -109,8 +109,20 @@ class _File:
         content = {"bodies": self._bodies, "digest": self._digest.hexdigest()}
         named = {"org_id": organization.id, "organization": organization.name}
         self.add("export", [{**of, **named, **content}])
-        for statement in (*layout.last_statements(), "COMMIT"):
+        for statement in layout.index_statements():
             self._run(statement)
+        self._add_views()
+        self._run("COMMIT")
+
+    def _add_views(self) -> None:
+        from sqlite_utils import Database  # noqa: PLC0415 - 25 MB, which only an export takes
+
+        tables = Database(self._connection, recursive_triggers=False, execute_plugins=False)
+        try:
+            for name, query in layout.VIEWS.items():
+                tables.create_view(name, query)
+        except sqlite3.Error as fault:
+            raise self._unwritten(fault) from fault
 
     def close(self) -> None:
         """Close the file."""

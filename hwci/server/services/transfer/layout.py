@@ -127,13 +127,12 @@ def statements() -> list[str]:
     ]
 
 
-def last_statements() -> list[str]:
-    """Return what makes indexes and views, once the tables are full."""
-    indexes = [
+def index_statements() -> list[str]:
+    """Return what makes the indexes, once the tables are full."""
+    return [
         f"CREATE INDEX {columns.split(' WHERE')[0].translate(_NAME)} ON {columns}"
         for columns in INDEXES
     ]
-    return [*indexes, *(f"CREATE VIEW {name} AS {query}" for name, query in VIEWS.items())]
 
 
 _NAME = str.maketrans({" ": "_", "(": None, ")": None})
