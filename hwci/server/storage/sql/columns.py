@@ -33,11 +33,16 @@ class Columns(Generic[Value]):
 
     def of(self, table: str) -> str:
         """Return what a SELECT lists. `table`: its name in that statement."""
-        return ", ".join(f"{table}.{name}" for name in self.names)
+        return selected(table, self.names)
 
     def named(self, value: Value) -> dict[str, object]:
         """Return what each column has of a value."""
         return dict(zip(self.names, self.row(value), strict=True))
+
+
+def selected(table: str, names: Iterable[str]) -> str:
+    """Return columns of a table as a SELECT lists them."""
+    return ", ".join(f"{table}.{name}" for name in names)
 
 
 def _same(value: Any) -> Any:  # noqa: ANN401 - what a database takes as it is

@@ -20,7 +20,7 @@ from pathlib import Path
 from threading import Event
 from uuid import UUID
 
-from hwci.engine.history import Scope
+from hwci.engine.history import FailingRun, Scope
 from hwci.engine.periods import Period
 from hwci.engine.rules.classify import Classifier
 from hwci.engine.rules.labels import groups_at
@@ -29,6 +29,7 @@ from hwci.server.storage.records import NOBODY, Checked
 from hwci.server.storage.sql.history.questions import SqlHistory
 from hwci.server.storage.sql.records import KEPT
 from hwci.server.storage.sql.reports import digests, ingest, report_rows
+from hwci.server.storage.sql.reports.derive import FIRST_OF_FAILURE
 from hwci.server.storage.sqlite.condition import FAULTS, Condition, storage_error
 from hwci.server.storage.sqlite.connections import (
     Connection,
@@ -73,16 +74,14 @@ DERIVED = {
     "failure": (
         "id",
         (
-            "product_id, test, box_key, branch, sha, items, first_started_at, first_run_id,"
-            " first_run_attempt, first_workflow, first_verdict, first_ci_run_id, first_ci_run,"
+            f"product_id, test, box_key, branch, sha, items, {', '.join(FIRST_OF_FAILURE)},"
             f" last_started_at, passed, reviewed, {_AT_PLACE.format('failure', 'sha', 'rank')}"
         ),
     ),
     "episode": (
         "product_id, box_key, branch, test, first_sha, flake",
         (
-            "last_sha, commits, fix_sha, first_id, started_at, run_id, run_attempt, workflow,"
-            " verdict, ci_run_id, ci_run, reviewed,"
+            f"last_sha, commits, fix_sha, first_id, {', '.join(FailingRun._fields)}, reviewed,"
             f" {_AT_PLACE.format('episode', 'first_sha', 'first_rank')},"
             f" {_AT_PLACE.format('episode', 'last_sha', 'last_rank')},"
             f" fix_sha = '' OR {_AT_PLACE.format('episode', 'fix_sha', 'fix_rank')}"

@@ -20,6 +20,7 @@ from hwci.engine.periods import Period
 from hwci.engine.rules import classify
 from hwci.engine.vocabulary import FailureClass
 from hwci.server.storage.sql import codec
+from hwci.server.storage.sql.columns import selected
 from hwci.server.storage.sql.connection import Query
 from hwci.server.storage.sql.history.answers import Answers
 from hwci.server.storage.sql.history.failures import first_run
@@ -40,7 +41,7 @@ _COLUMNS = f"""
 SELECT
   e.number, e.reviewed, e.product_id, e.test, e.box_key, e.branch, e.first_sha, e.first_id,
   e.last_sha, e.commits, e.fix_sha, e.decision, e.decided_by,
-  {", ".join(f"e.{name}" for name in FailingRun._fields)}
+  {selected("e", FailingRun._fields)}
 """
 _REVIEWS = f"""
 SELECT e.number, f.id

@@ -20,7 +20,9 @@ from hwci.engine.periods import Period
 from hwci.engine.vocabulary import Outcome
 from hwci.server.storage.sql import codec
 from hwci.server.storage.sql.codec import Stamp
+from hwci.server.storage.sql.columns import selected
 from hwci.server.storage.sql.history.answers import ITEMS, REPORTS, Answers
+from hwci.server.storage.sql.reports.derive import FIRST_OF_FAILURE
 from hwci.server.storage.sql.reports.passes import (
     Line,
     Walked,
@@ -29,11 +31,10 @@ from hwci.server.storage.sql.reports.passes import (
     walk_before,
 )
 
-_FAILURE = (
-    "f.id, f.product_id, f.test, f.box_key, f.branch, p.started_at, p.way, p.position, f.sha,"
-    " f.items, f.last_started_at, f.passed, f.reviewed,"
-    f" {', '.join(f'f.first_{name}' for name in FailingRun._fields)}"
-)
+_FAILURE = f"""
+  f.id, f.product_id, f.test, f.box_key, f.branch, p.started_at, p.way, p.position, f.sha,
+  f.items, f.last_started_at, f.passed, f.reviewed, {selected("f", FIRST_OF_FAILURE)}
+"""
 _PLACE = """
 CROSS JOIN product q ON q.org_id = f.org_id AND q.id = f.product_id
 CROSS JOIN place p

@@ -19,6 +19,7 @@ from hwci.engine.periods import Period
 from hwci.engine.test_sets import mask_of, tests_in
 from hwci.engine.vocabulary import Trigger
 from hwci.server.storage.sql import codec
+from hwci.server.storage.sql.columns import selected
 from hwci.server.storage.sql.history.answers import ITEMS, NOTABLE, REPORTS, Answers
 from hwci.server.storage.sql.reports.narrowed import of_reports
 
@@ -44,7 +45,7 @@ class _Run(NamedTuple):
     template_id: int
 
 
-_REPORTS = f"SELECT {', '.join(f'r.{name}' for name in _Run._fields)} {REPORTS}"
+_REPORTS = f"SELECT {selected('r', _Run._fields)} {REPORTS}"
 _NOTABLE = f"""
 SELECT r.id, i.test, i.outcome, i.attempts, i.verdict
 {REPORTS}

@@ -21,6 +21,7 @@ from hwci.engine.test_sets import tests_in
 from hwci.engine.vocabulary import Outcome
 from hwci.server.storage.sql import codec
 from hwci.server.storage.sql.codec import Sums
+from hwci.server.storage.sql.columns import selected
 from hwci.server.storage.sql.connection import Connection, Query
 from hwci.server.storage.sql.reports import report_rows
 from hwci.server.storage.sql.reports.passes import Line, passed_tests, walk_after
@@ -116,12 +117,12 @@ _EPISODE = (
     " e.fix_sha, e.flake"
 )
 _FIRST = FailingRun._fields
-_FIRST_OF_FAILURE = [f"first_{name}" for name in _FIRST]
-"""What an episode, and a failure, has of its first failing run."""
+"""The columns of an episode about its first failing run."""
+FIRST_OF_FAILURE = [f"first_{name}" for name in _FIRST]
+"""The columns of a failure about that."""
 _FIRST_RUNS = f"""
 SELECT
-  e.number, e.decision, {", ".join(f"e.{name}" for name in _FIRST)},
-  {", ".join(f"f.{name}" for name in _FIRST_OF_FAILURE)}
+  e.number, e.decision, {selected("e", _FIRST)}, {selected("f", FIRST_OF_FAILURE)}
 FROM failure f INDEXED BY failure_at
 CROSS JOIN episode e INDEXED BY episode_lane
   ON e.org_id = f.org_id AND e.product_id = f.product_id AND e.box_key = f.box_key
@@ -162,7 +163,7 @@ INSERT INTO episode (
 )
 SELECT
   ?, ?, ?, ?, ?, ?, ?, ?, org_id, product_id, box_key, branch, test, id,
-  {", ".join(_FIRST_OF_FAILURE)}, {_REVIEWED}
+  {", ".join(FIRST_OF_FAILURE)}, {_REVIEWED}
 FROM failure INDEXED BY failure_lane
 {_TRACK} AND test = ? AND rank = ? AND sha = ?
 """
@@ -192,7 +193,7 @@ _ORDER = "({0}.first_started_at, {0}.first_run_id, {0}.first_run_attempt)"
 _IS_FIRST = f"{_ORDER.format('excluded')} < {_ORDER.format('failure')}"
 _ADD_TO_FAILURE = f"""
 INSERT INTO failure (
-  org_id, id, product_id, box_key, branch, sha, test, rank, items, {", ".join(_FIRST_OF_FAILURE)},
+  org_id, id, product_id, box_key, branch, sha, test, rank, items, {", ".join(FIRST_OF_FAILURE)},
   last_started_at, passed, reviewed
 )
 VALUES (
@@ -205,7 +206,7 @@ ON CONFLICT (org_id, id) DO UPDATE SET
   {
     ", ".join(
         f"{name} = CASE WHEN {_IS_FIRST} THEN excluded.{name} ELSE failure.{name} END"
-        for name in _FIRST_OF_FAILURE
+        for name in FIRST_OF_FAILURE
     )
 }
 """
