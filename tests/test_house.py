@@ -4,6 +4,7 @@ tests that stand alone.
 """
 
 import ast
+import re
 from pathlib import Path
 
 import pytest
@@ -38,6 +39,17 @@ def test_a_module_keeps_its_measures(path: Path) -> None:
     assert ast.get_docstring(ast.parse(text)) is not None
     assert long == {}
     assert path.stem not in FORBIDDEN_NAMES
+
+
+def test_a_row_is_read_by_the_names_of_its_columns() -> None:
+    by_place = re.compile(r"\brow\[-?\d")
+    found = {
+        str(path.relative_to(ROOT)): lines
+        for path in MODULES
+        if (lines := [line for line in path.read_text().splitlines() if by_place.search(line)])
+    }
+
+    assert found == {}
 
 
 SHOWN = sorted(

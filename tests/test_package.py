@@ -190,7 +190,7 @@ sys.modules.update(dict.fromkeys(sys.argv.pop(1).split(",")))  # as if they were
 from hwci.cli.main import main
 main()
 """
-OF_SERVER = "aiohttp,argon2,jiter,jwt,limits,passlib"
+OF_SERVER = "aiohttp,argon2,jiter,jwt,limits,passlib,sqlite_utils"
 """What only the extra `server` brings, and aiohttp, which only asynchronous programs need."""
 
 

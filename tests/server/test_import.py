@@ -77,6 +77,20 @@ async def test_pages_after_an_import_are_those_of_the_source(
         assert (member.role, member.organization.ci_metrics_enabled) == (Role.OWNER, True)
 
 
+def sent_in(file: Path) -> list[tuple[str, object]]:
+    """Return the bodies of an export, without fields that have no value: a version that knows more
+    fields writes null for them.
+    """
+    content = rows(file, "SELECT kind, content FROM sent ORDER BY number")
+    return [(kind, without_nulls(json.loads(gzip.decompress(body)))) for kind, body in content]
+
+
+def without_nulls(value: object) -> object:
+    if isinstance(value, dict):
+        return {name: without_nulls(part) for name, part in value.items() if part is not None}
+    return [*map(without_nulls, value)] if isinstance(value, list) else value
+
+
 async def test_an_export_of_the_version_before_is_imported_and_exported_as_it_was(
     tmp_path: Path,
 ) -> None:
@@ -90,8 +104,7 @@ async def test_an_export_of_the_version_before_is_imported_and_exported_as_it_wa
         assert done == (ORG, open_source(before).entries, [])
         await export(storage, after)
 
-    sent = "SELECT bodies, digest FROM export"
-    assert rows(after, sent) == rows(before, sent)
+    assert sent_in(after) == sent_in(before)
     for table in layout.TABLES.keys() - {"export", "events", "sent"}:
         names = [name for _, name, *_ in rows(before, f"PRAGMA table_info({table})")]
         columns = ", ".join(name for name in names if name != "reason_text")

@@ -287,8 +287,7 @@ def ranked(
     rows = read_flakiest(history, scope, period)
     if rank_by is RankBy.LOWER_BOUND:
         lows = [0.0 if rate.shown_interval is None else rate.low for rate in flake_rates(rows)]
-        by_low = sorted(zip(lows, rows, strict=True), key=lambda row: -row[0])
-        rows = [row for _, row in by_low]
+        rows = [rows[at] for at in sorted(range(len(rows)), key=lambda at: -lows[at])]
     return flakiest_tests(rows, selection)
 
 

@@ -383,7 +383,7 @@ def _behind(marked: Collection[str], lineage: Lineage) -> dict[str, int]:
 def _lineage(repository: Repository, *of: str) -> Lineage:
     lines = repository.run("rev-list", "--topo-order", "--parents", *of, "--").decode()
     rows = (line.split() for line in lines.splitlines())
-    return {row[0]: row[1:] for row in rows}
+    return {commit: parents for commit, *parents in rows}
 
 
 def _proved(lineage: Lineage, base: str, cut: Collection[str]) -> tuple[str, ...]:

@@ -554,12 +554,12 @@ def _readable_rows(file: Path) -> list[tuple[str, sqlite3.Row]]:
             ids: set[int] = set()
             for way in ("ASC", "DESC"):
                 with suppress(sqlite3.Error):
-                    for row in db.execute(f"SELECT rowid FROM {table} ORDER BY rowid {way}"):
-                        ids.add(row[0])
-            for one in sorted(ids):
+                    for (rowid,) in db.execute(f"SELECT rowid FROM {table} ORDER BY rowid {way}"):
+                        ids.add(rowid)
+            for rowid in sorted(ids):
                 with suppress(sqlite3.Error):
                     select = f"SELECT rowid, * FROM {table} WHERE rowid = ?"
-                    rows += [(table, row) for row in db.execute(select, (one,))]
+                    rows += [(table, row) for row in db.execute(select, (rowid,))]
     return rows
 
 

@@ -110,8 +110,8 @@ class Location:
         user, at, host = bare.rpartition("@")
         # Behind a "?", an "@" may belong to a password, and the host to a parameter.
         host = "…" if "?" in user else host.partition("?")[0]
-        hosts = (_HOST.fullmatch(one) for one in host.partition("/")[0].split(","))
-        if not all(one and (at or not one[2]) for one in hosts):
+        hosts = (_HOST.fullmatch(part) for part in host.partition("/")[0].split(","))
+        if not all(match and (at or not match[2]) for match in hosts):
             host = "…"  # without its "@", what looks like a port may be a password
         return f"{self.kind}:{rest[: len(rest) - len(bare)]}{host}"
 

@@ -77,16 +77,16 @@ def check_storage(where: str | Path, tell: Tell = lambda *_: None) -> Checked:
     path = _file(location)
     refuse_second_names(path)
     with database_lock(path) as note:
-        found = check(path, lambda: False)
-        note_damage(note, found.damage)
-        return found
+        checked = check(path, lambda: False)
+        note_damage(note, checked.damage)
+        return checked
 
 
 def _check_copy(location: Location, tell: Tell) -> Checked:
     with TemporaryDirectory(prefix="hwci-check-") as folder:
-        file, of = Path(folder) / "copy.db", location.shown
-        with _postgresql("whole").moment_of(location) as source, target_in(file, of) as copy:
-            whole.copy_tables(source, copy, tables_in_order(), of, tell)
+        file, origin = Path(folder) / "copy.db", location.shown
+        with _postgresql("whole").moment_of(location) as source, target_in(file, origin) as copy:
+            whole.copy_tables(source, copy, tables_in_order(), origin, tell)
             whole.finish(copy)
         return check_copy(file)
 
@@ -100,9 +100,9 @@ def restore_storage(where: str | Path, copy: Path) -> Path | None:
     """
     path = _file(Location(str(where)))
     with database_lock(path) as note:
-        kept = put_back(path, copy, damage_of_sent)
+        former = put_back(path, copy, damage_of_sent)
         note_damage(note, ())
-        return kept
+        return former
 
 
 def copy_storage(source: Location, target: Location, tell: Tell) -> int:
@@ -113,11 +113,11 @@ def copy_storage(source: Location, target: Location, tell: Tell) -> int:
         StorageLockedError: another process, usually a running server, does.
         StorageError: one cannot be used, or the target is not empty.
     """
-    of = f"{source.file or source.shown} (schema {known_version()})"
+    origin = f"{source.file or source.shown} (schema {known_version()})"
     if (target.file or target.written) == (source.file or source.written):
         raise StorageError(f"{source.shown} is the source itself", "name another database")
-    with _source(source) as copied, _target(target, of) as copy:
-        return whole.copy(copied, copy, tables_in_order(), of, tell)
+    with _source(source) as copied, _target(target, origin) as copy:
+        return whole.copy(copied, copy, tables_in_order(), origin, tell)
 
 
 def _source(location: Location) -> AbstractContextManager[Side]:
@@ -127,11 +127,11 @@ def _source(location: Location) -> AbstractContextManager[Side]:
     return source_in(_file(location))
 
 
-def _target(location: Location, of: str) -> AbstractContextManager[Side]:
+def _target(location: Location, origin: str) -> AbstractContextManager[Side]:
     if location.kind in POSTGRESQL:
-        side: AbstractContextManager[Side] = _postgresql("whole").target_in(location, of)
+        side: AbstractContextManager[Side] = _postgresql("whole").target_in(location, origin)
         return side
-    return target_in(_file(location), of)
+    return target_in(_file(location), origin)
 
 
 def _file(location: Location) -> Path:

@@ -244,7 +244,7 @@ class Records(Protocol):
     def history(self, org_id: UUID) -> RecordedRuns:
         """Answer the questions of the engine and of the analysis narrowly, from indexes."""
 
-    def share(self, of: float) -> AbstractContextManager[None]:
+    def share(self, part: float) -> AbstractContextManager[None]:
         """Give the block this share of the time that is left: in it, questions raise
         `OutOfTimeError` when that is over, and the transaction goes on after it.
         """

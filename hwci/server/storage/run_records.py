@@ -7,8 +7,10 @@ and when a live run is lost. Drivers search the database.
 """
 
 from collections.abc import Sequence
+from dataclasses import fields
 from datetime import datetime
 from itertools import chain
+from typing import Any
 from uuid import UUID
 
 from hwci.contract.vocabulary import Outcome, RunStatus
@@ -47,7 +49,7 @@ def reported(record_id: UUID, reports: Sequence[Report]) -> RunWhole | None:
         failed=failed,
         retried=len(items) - [item.attempts for item in items].count(1),
     )
-    end = RunEnd(first.ended_at, first.conclusion, first.hello_ok)
+    end = RunEnd(**_fields(RunEnd, first))
     record = RunRecord(record_id, head_of(first), RunStatus.REPORTED, counts, end)
     return RunWhole(record, first.covers_shas, first.changes, items, rerun_of=first.rerun_of)
 
@@ -74,20 +76,12 @@ def live_status(run: LiveRun, seen_since: datetime) -> RunStatus:
 
 def head_of(report: Report) -> RunHead:
     """Return the head of a report's run, with the run id that CI gave it."""
-    return RunHead(
-        repo_key=report.repo_key,
-        suite=report.suite,
-        workflow=report.workflow,
-        run_id=report.ci_run_id,
-        run_attempt=report.run_attempt,
-        box_key=report.box_key,
-        trigger=report.trigger,
-        branch=report.branch,
-        sha=report.sha,
-        started_at=report.started_at,
-        ci_run=report.ci_run,
-        ci_url=report.ci_url,
-    )
+    return RunHead(**_fields(RunHead, report) | {"run_id": report.ci_run_id})
+
+
+def _fields(kind: type[RunHead] | type[RunEnd], report: Report) -> dict[str, Any]:
+    """Return what a report has of a part of its run, whose fields have the names of a report's."""
+    return {field.name: getattr(report, field.name) for field in fields(kind)}
 
 
 def _order(report: Report) -> tuple[int, int]:

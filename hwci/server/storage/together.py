@@ -65,21 +65,21 @@ class _Line:
         self._lock = Lock()
         self._waiting: deque[_Waiting] = deque()
 
-    def add(self, one: _Waiting) -> None:
+    def add(self, waiting: _Waiting) -> None:
         if len(self._waiting) >= WAITING_OF_ONE_MAX:
             raise OverloadedError(FULL)
-        self._waiting.append(one)
+        self._waiting.append(waiting)
 
     def take(self) -> _Waiting | None:
         with self._lock:
             return self._waiting.popleft() if self._waiting else None
 
-    def leave(self, one: _Waiting) -> bool:
+    def leave(self, waiting: _Waiting) -> bool:
         """Return whether it still waited."""
         with self._lock:
-            waited = one in self._waiting
+            waited = waiting in self._waiting
             if waited:
-                self._waiting.remove(one)
+                self._waiting.remove(waiting)
             return waited
 
 
@@ -116,8 +116,8 @@ class Together:
             line = self._lines[organization] = _Line()
             fate = _Fate.LEADS
         else:
-            one = _Waiting(work)
-            begin_by, fate = one.begin_by, await self._fate(one, line, organization)
+            waiting = _Waiting(work)
+            begin_by, fate = waiting.begin_by, await self._fate(waiting, line, organization)
         do = partial(
             self._storage.write, organization=organization, seconds=seconds, begin_by=begin_by
         )
@@ -126,20 +126,20 @@ class Together:
         if fate is _Fate.ALONE:
             await do(work)
 
-    async def _fate(self, one: _Waiting, line: _Line, organization: UUID) -> _Fate:
+    async def _fate(self, waiting: _Waiting, line: _Line, organization: UUID) -> _Fate:
         """Wait until another write has kept this one, or it leads."""
 
         def refuse() -> None:
-            if line.leave(one):
-                one.refuse()
+            if line.leave(waiting):
+                waiting.refuse()
 
-        line.add(one)
-        due = asyncio.get_running_loop().call_later(one.begin_by.left, refuse)
+        line.add(waiting)
+        due = asyncio.get_running_loop().call_later(waiting.begin_by.left, refuse)
         try:
-            return await one.fate
+            return await waiting.fate
         except asyncio.CancelledError:
-            line.leave(one)
-            if one.leads:
+            line.leave(waiting)
+            if waiting.leads:
                 self._pass_on(organization)
             raise
         finally:
@@ -155,10 +155,10 @@ class Together:
             if not transaction.others:
                 raise
         finally:
-            for one in transaction.others:
+            for waiting in transaction.others:
                 # If this caller has left, they may be kept: then they are written again, as if CI
                 # had sent them again.
-                one.decide(fate)
+                waiting.decide(fate)
             self._pass_on(organization)
         return fate
 

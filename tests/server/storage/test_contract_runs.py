@@ -2,7 +2,7 @@
 """What every driver promises of run records and live runs."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
@@ -49,7 +49,7 @@ RECORD = RunRecord(
     HEAD,
     RunStatus.REPORTED,
     TestCounts(total=2, passed=1, failed=1, retried=1),
-    RunEnd(REPORT.ended_at, "failure", hello_ok=True),
+    RunEnd(*(getattr(REPORT, field.name) for field in fields(RunEnd))),
 )
 
 

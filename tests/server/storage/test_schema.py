@@ -3,12 +3,15 @@
 refused by that hwci from then on.
 """
 
+import subprocess
+import sys
 from collections import Counter
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
 import pytest
+from sqlite_utils import Database
 
 from hwci.server.errors import StorageError
 from hwci.server.storage.location import Location
@@ -25,23 +28,34 @@ from tests.support.databases import ON_POSTGRESQL, query
 
 STEP = "0002_later"
 STATEMENTS = (
-    "ALTER TABLE box_note ADD COLUMN later TEXT; DELETE FROM failure;"
-    " INSERT INTO underived SELECT id FROM organization"
+    "ALTER TABLE box_note ADD COLUMN later TEXT",
+    "DELETE FROM failure",
+    "INSERT INTO underived SELECT id FROM organization",
 )
 LAST = "  by_name TEXT NOT NULL,\n"
 """The last column of the table that the step changes."""
+
+
+def take_step(tables: Database) -> None:
+    for statement in STATEMENTS:
+        tables.execute(statement)
+
+
+def fail_in_the_middle(tables: Database) -> None:
+    take_step(tables)
+    tables.table("missing").transform(drop={"later"})
 
 
 def learn_step(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make this program one of a later version, until `monkeypatch.undo`."""
     before, table, after = schema.schema().partition("CREATE TABLE box_note (")
     later = before + table + after.replace(LAST, f"{LAST}  later TEXT,\n", 1)
-    monkeypatch.setattr(schema, "STEPS", {STEP: STATEMENTS})
+    monkeypatch.setattr(schema, "STEPS", {STEP: take_step})
     monkeypatch.setattr(connections, "schema", lambda: later)
     if ON_POSTGRESQL:
         from hwci.server.storage.postgresql import schema as of_postgresql
 
-        monkeypatch.setattr(of_postgresql, "STEPS", {STEP: STATEMENTS})
+        monkeypatch.setattr(of_postgresql, "STEPS", {STEP: "; ".join(STATEMENTS)})
 
 
 def fill(writer: Writer) -> None:
@@ -95,14 +109,31 @@ def test_a_step_that_fails_leaves_a_file_as_it_was(
     open_writer(path).close()
     before = path.read_bytes()
     learn_step(monkeypatch)
-    monkeypatch.setattr(schema, "STEPS", {STEP: f"{STATEMENTS}; SELECT * FROM missing"})
+    monkeypatch.setattr(schema, "STEPS", {STEP: fail_in_the_middle})
 
-    with pytest.raises(Exception, match="no such table: missing"):
+    with pytest.raises(Exception, match="doesn't exist"):
         open_writer(path)
 
     monkeypatch.undo()
     open_writer(path).close()
     assert path.read_bytes() == before
+
+
+NOT_DUE = """
+import sys
+from pathlib import Path
+from hwci.server.storage.sqlite.connections import open_writer
+for _ in range(2):
+    open_writer(Path(sys.argv[1])).close()
+print("sqlite_utils" in sys.modules)
+"""
+
+
+def test_a_server_that_lacks_no_step_does_not_hold_what_takes_one(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", NOT_DUE, str(tmp_path / "hwci.db")]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+
+    assert done.stdout == "False\n"
 
 
 async def test_what_a_step_leaves_to_be_derived_goes_on_where_it_was_killed(

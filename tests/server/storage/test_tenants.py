@@ -172,7 +172,8 @@ def statements(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
     seen: set[str] = set()
 
     def keep(statement: str) -> None:
-        seen.add(re.sub(r"(x?'(?:[^']|'')*'|\b\d+\b)", "?", statement, flags=re.IGNORECASE))
+        bare = re.sub(r"(x?'(?:[^']|'')*'|\b\d+\b)", "?", statement, flags=re.IGNORECASE)
+        seen.add(" ".join(bare.split()))
 
     connection.execute("BEGIN")
     connection.raw.set_trace_callback(keep)

@@ -105,12 +105,24 @@ class _File:
     def end(self, organization: Organization, now: datetime) -> None:
         """Add what makes the file an export: without this row it was cut short."""
         version = build_version()
-        of = {"form": layout.FORM, "program": "hwci", "version": version, "exported_at": now}
+        program = {"form": layout.FORM, "program": "hwci", "version": version, "exported_at": now}
         content = {"bodies": self._bodies, "digest": self._digest.hexdigest()}
         named = {"org_id": organization.id, "organization": organization.name}
-        self.add("export", [{**of, **named, **content}])
-        for statement in (*layout.last_statements(), "COMMIT"):
+        self.add("export", [{**program, **named, **content}])
+        for statement in layout.index_statements():
             self._run(statement)
+        self._add_views()
+        self._run("COMMIT")
+
+    def _add_views(self) -> None:
+        from sqlite_utils import Database  # noqa: PLC0415 - 25 MB, which only an export takes
+
+        tables = Database(self._connection, recursive_triggers=False, execute_plugins=False)
+        try:
+            for name, query in layout.VIEWS.items():
+                tables.create_view(name, query)
+        except sqlite3.Error as fault:
+            raise self._unwritten(fault) from fault
 
     def close(self) -> None:
         """Close the file."""
@@ -212,10 +224,10 @@ class _Export:
         if known is not None:
             return known
         number = self._changes[identity] = len(self._changes) + 1
-        of = {"changes": number}
-        self._file.add("changes", [_fields(changes) | of | {"repo_key": repo_key}])
+        numbered = {"changes": number}
+        self._file.add("changes", [_fields(changes) | numbered | {"repo_key": repo_key}])
         commits = (
-            _fields(commit) | of | {"position": position}
+            _fields(commit) | numbered | {"position": position}
             for position, commit in enumerate(changes.commits)
         )
         self._file.add("commits", commits)
@@ -231,11 +243,11 @@ class _Export:
 
     def _add_reviews(self, history: History) -> None:
         """Add the reviews in the order in which they were written."""
-        found = history.reviews()
-        for one in sorted(found, key=lambda one: found[one].number):
-            body = KeptReview.of(found[one])
+        reviews = history.reviews()
+        for failure in sorted(reviews, key=lambda failure: reviews[failure].number):
+            body = KeptReview.of(reviews[failure])
             self._file.add_sent("review", body.model_dump_json().encode(), body.at)
-            self._file.add("reviews", [dict(body) | {"failure_id": one}])
+            self._file.add("reviews", [dict(body) | {"failure_id": failure}])
 
     def _add_boxes(self) -> None:
         for box, last in self._reader.boxes(self._org_id, 0, limits.INTEGER_MAX).items:
@@ -244,14 +256,14 @@ class _Export:
             seen = {"last_seen_at": box.last_seen_at, "last_started_at": last}
             self._file.add("boxes", [dict(body) | seen])
         for note in self._reader.box_notes(self._org_id, None, 0, limits.INTEGER_MAX).items:
-            kept = KeptBoxNote.model_validate(note, from_attributes=True)
-            self._file.add_sent("box_note", kept.model_dump_json().encode(), kept.at)
-            self._file.add("box_notes", [dict(kept)])
+            note_body = KeptBoxNote.model_validate(note, from_attributes=True)
+            self._file.add_sent("box_note", note_body.model_dump_json().encode(), note_body.at)
+            self._file.add("box_notes", [dict(note_body)])
 
     def _events(self) -> Iterator[Row]:
         after = 0
         while page := self._reader.events(self._org_id, after, _PAGE):
-            for number, happening in ((one.number, one.happening) for one in page):
+            for number, happening in ((event.number, event.happening) for event in page):
                 run = {"run_record_id": happening.run_id, "body": dict(happening.body)}
                 yield {"number": number, "at": happening.at, "type": happening.type, **run}
             after = page[-1].number

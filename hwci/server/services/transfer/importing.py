@@ -114,15 +114,15 @@ def _checked(path: Path) -> Source:
         raise _damaged(path) from fault
 
 
-def in_pieces(found: Iterable[Found]) -> Iterator[list[Found]]:
+def in_pieces(bodies: Iterable[Found]) -> Iterator[list[Found]]:
     """Divide entries into pieces of which each is one transaction, short enough that what CI sends
     meanwhile does not wait for long.
     """
     piece: list[Found] = []
     size = 0
-    for one in found:
-        piece.append(one)
-        size += one.size
+    for body in bodies:
+        piece.append(body)
+        size += body.size
         if size >= PIECE_BYTES or len(piece) == PIECE_ENTRIES:
             yield piece
             piece, size = [], 0
@@ -193,9 +193,9 @@ def _in_export(path: Path) -> Iterator[Found]:
 
 def _files(folder: Path) -> list[Path]:
     return sorted(
-        one
-        for one in folder.iterdir()
-        if one.name.endswith((".json", ".json.gz")) and one.is_file()
+        file
+        for file in folder.iterdir()
+        if file.name.endswith((".json", ".json.gz")) and file.is_file()
     )
 
 

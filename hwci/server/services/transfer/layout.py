@@ -1,24 +1,39 @@
 # SPDX-License-Identifier: Apache-2.0
 """The tables and views of an export (ADR 0022), as data: what each holds, and of which type a
-column is. A column's name decides its type, in every table; the names are the specification's.
+column is. A column's name decides its type, in every table; the names are the specification's, and
+a fact has a column for each of its fields.
 
 This module decides the form of an export and its version. It knows neither the database that an
 export is made of, nor how it is written.
 """
 
+from dataclasses import fields
+from typing import TYPE_CHECKING
+
+from hwci.engine.facts import Announcement, Commit, Report
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
 APPLICATION_ID = 0x68776578  # "hwex"
 FORM = 1
 """Raised when an older hwci could not import the file."""
 
+_WIDER = {"tests": "tests failed", "part_of": "part_run_id part parts"}
+"""The fields of facts that are several columns."""
+
+
+def _fields(fact: "type[DataclassInstance]") -> str:
+    return " ".join(_WIDER.get(field.name, field.name) for field in fields(fact))
+
+
 TABLES = {
     "export": "form program version org_id organization exported_at bodies digest",
-    "reports": "report arrived_at repo_key workflow suite run_id run_attempt trigger branch sha"
-    " started_at ended_at conclusion hello_ok box_key tests failed covers_shas changes part_run_id"
-    " part parts ci_run ci_url rerun_of",
+    "reports": f"report arrived_at {_fields(Report)}",
     "tests": "report position test_id outcome attempts duration_s verdict message failure_id",
     "changes": "changes repo_key base_sha truncated",
-    "commits": "changes position sha subject committed_at files files_truncated",
-    "announcements": "repo_key suite sha branch merged_at ci_url checked",
+    "commits": f"changes position {_fields(Commit)}",
+    "announcements": f"{_fields(Announcement)} checked",
     "suite_configs": "repo_key suite firmware_paths harness_paths trigger_paths merge_trigger"
     " links targets updated_at",
     "reviews": "failure_id repo_key suite test_id box_key branch sha action by_id by_name at note"
@@ -107,17 +122,17 @@ none has `count(*)` or `IN (SELECT …)`, which it writes in another way.
 def statements() -> list[str]:
     """Return what makes the empty tables."""
     return [
-        f"CREATE TABLE {table} ({', '.join(_defined(one) for one in columns.split())})"
+        f"CREATE TABLE {table} ({', '.join(map(_defined, columns.split()))})"
         for table, columns in TABLES.items()
     ]
 
 
-def last_statements() -> list[str]:
-    """Return what makes indexes and views, once the tables are full."""
-    indexes = [
-        f"CREATE INDEX {one.split(' WHERE')[0].translate(_NAME)} ON {one}" for one in INDEXES
+def index_statements() -> list[str]:
+    """Return what makes the indexes, once the tables are full."""
+    return [
+        f"CREATE INDEX {columns.split(' WHERE')[0].translate(_NAME)} ON {columns}"
+        for columns in INDEXES
     ]
-    return [*indexes, *(f"CREATE VIEW {name} AS {query}" for name, query in VIEWS.items())]
 
 
 _NAME = str.maketrans({" ": "_", "(": None, ")": None})

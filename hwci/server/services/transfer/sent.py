@@ -40,18 +40,18 @@ class KeptReview(CiBody):
     @classmethod
     def of(cls, review: facts.Review) -> Self:
         """Make the body of a review."""
-        said = {
+        written = {
             name: getattr(review, name) for name in ("action", "by_name", "at", "note", "issue")
         }
         key = review.key.lane._asdict() | {"sha": review.key.sha}
-        return cls(**key, **said, by_id=UUID(review.by_id))
+        return cls(**key, **written, by_id=UUID(review.by_id))
 
     def fact(self) -> facts.Review:
         """Return the review."""
         lane = facts.Lane(self.repo_key, self.suite, self.test_id, self.box_key, self.branch)
         key, by_id = facts.FailureKey(lane, self.sha), str(self.by_id)
-        said = (self.action, by_id, self.by_name, self.at)
-        return facts.Review(key, *said, number=0, note=self.note, issue=self.issue)
+        written = (self.action, by_id, self.by_name, self.at)
+        return facts.Review(key, *written, number=0, note=self.note, issue=self.issue)
 
 
 class KeptReport(RunReport):
@@ -129,7 +129,7 @@ _FACTS: dict[str, type[Fact]] = {
 
 def body_of(fact: Fact) -> tuple[str, bytes]:
     """Return the kind of what CI sent, and its body as the API takes it."""
-    kind = next(kind for kind, of in _FACTS.items() if type(fact) is of)
+    kind = next(kind for kind, fact_type in _FACTS.items() if type(fact) is fact_type)
     return kind, _adapter(kind).dump_json(fact)
 
 

@@ -28,12 +28,13 @@ from hwci.server.storage.sql.connection import Connection as Base
 from hwci.server.storage.sql.connection import Query
 
 _CONNECT_SECONDS = 5
-_ALIVE = (
-    "SELECT set_config('tcp_keepalives_idle', '15', false),"
-    " set_config('tcp_keepalives_interval', '5', false),"
-    " set_config('tcp_keepalives_count', '3', false)"
-    " WHERE pg_backend_pid() = {process}"
-)
+_ALIVE = """
+SELECT
+  set_config('tcp_keepalives_idle', '15', false),
+  set_config('tcp_keepalives_interval', '5', false),
+  set_config('tcp_keepalives_count', '3', false)
+WHERE pg_backend_pid() = {process}
+"""
 """The database notices as fast as a server does that the other end is gone, with its machine too:
 else the locks of a server that lost its power would stay for hours. Nothing is set, and no row
 comes, if another process answers than the one that took the connection: a pooler is between.
@@ -189,24 +190,24 @@ class Connection(Base):
         try:
             more = True
             while more:
-                found = self._run(Statement(self, fetch, (), prepare=False)).cursor.fetchall()
-                yield from found
+                rows = self._run(Statement(self, fetch, (), prepare=False)).cursor.fetchall()
+                yield from rows
                 self.check_time()
-                more = len(found) == _AT_ONCE
+                more = len(rows) == _AT_ONCE
         finally:
             if self.raw.info.transaction_status is TransactionStatus.INTRANS:
                 self._run(Statement(self, f"CLOSE {name}".encode(), (), prepare=False))
 
     @contextmanager
-    def share(self, of: float) -> Iterator[None]:
+    def share(self, part: float) -> Iterator[None]:
         """Run statements in this block only for a share of the time that is left. A statement that
         the database ends then leaves the transaction as it was before.
         """
         whole = self._deadline
         assert whole is not None
-        self._mark("SAVEPOINT share", min(whole.left, whole.left_of_all * of))
+        self._mark("SAVEPOINT share", min(whole.left, whole.left_of_all * part))
         try:
-            with super().share(of):
+            with super().share(part):
                 yield
         except (errors.QueryCanceled, OutOfTimeError) as error:
             whole.check_time()

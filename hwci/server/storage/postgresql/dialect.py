@@ -20,7 +20,7 @@ _STATEMENTS = 1024
 _RULES = tuple(
     (re.compile(pattern), replacement)
     for pattern, replacement in (
-        (r" INDEXED BY \w+", ""),
+        (r"\s+INDEXED BY \w+", ""),
         (r"\bCROSS JOIN\b", "JOIN"),
         (r"\bjson_each\((\S+?)\) j\b", r"unnest(\1) AS j(value)"),
         (r"\b(FROM|INTO|JOIN|UPDATE) user\b", r'\1 "user"'),

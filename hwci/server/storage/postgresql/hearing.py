@@ -93,9 +93,8 @@ class Hearing:
 
     def _compare_clocks(self, connection: Connection) -> None:
         """Log if this server's clock is far from the database's, and so from other servers'."""
-        found = connection.row(_NOW)
-        assert found is not None
-        ahead = self._clock().timestamp() - found[0]
+        ((now,),) = connection.rows(_NOW)
+        ahead = self._clock().timestamp() - now
         if abs(ahead) > _APART_SECONDS:
             LOG.warning(
                 "The clock of this server is %d seconds %s that of %s: set both right (NTP). Until"

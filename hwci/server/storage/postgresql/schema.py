@@ -24,11 +24,12 @@ TAKEN = "hwci_schema"
 """The table of the steps that were taken."""
 STEPS: Mapping[str, str] = {}
 """The statements of each step after the first, by its name, in order."""
-_TABLES = (
-    "SELECT c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace"
-    " WHERE n.nspname = current_schema() AND c.relkind IN ('r', 'p')"
-    " AND NOT c.relispartition"
-)
+_TABLES = """
+SELECT c.relname
+FROM pg_class c
+JOIN pg_namespace n ON n.oid = c.relnamespace
+WHERE n.nspname = current_schema() AND c.relkind IN ('r', 'p') AND NOT c.relispartition
+"""
 LAST_TAKEN = f"SELECT max(step) FROM {TAKEN}"
 """The query that shows a server whether the database is newer than it."""
 

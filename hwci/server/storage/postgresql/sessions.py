@@ -75,6 +75,5 @@ def require_same_database(session: Connection, other: Connection) -> None:
 
 
 def _process(connection: Connection) -> int:
-    row = connection.row(_PROCESS)
-    assert row is not None
-    return int(row[0])
+    ((process,),) = connection.rows(_PROCESS)
+    return int(process)

@@ -58,10 +58,11 @@ _WRITERS = 4
 """An organization has one write at a time, so this many organizations write at once."""
 _READ = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 _WRITE = "BEGIN ISOLATION LEVEL READ COMMITTED"
-_TIME = (
-    "SELECT set_config('statement_timeout', ?1, true),"
-    " set_config('idle_in_transaction_session_timeout', ?1, true)"
-)
+_TIME = """
+SELECT
+  set_config('statement_timeout', ?1, true),
+  set_config('idle_in_transaction_session_timeout', ?1, true)
+"""
 """Ends each later statement of a transaction after this time, and the transaction itself after this
 time without one: a server that stands still holds no lock.
 """

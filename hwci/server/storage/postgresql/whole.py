@@ -22,26 +22,30 @@ from hwci.server.storage.sql.whole import UNFINISHED, Side, Table, require_fit
 _ENDING_SECONDS = 2.0
 """A connection whose program has ended is listed for a moment."""
 _LOOK_SECONDS = 0.1
-_OTHERS = (
-    "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()"
-    " AND application_name = 'hwci' AND pid <> pg_backend_pid()"
-)
-_COLUMNS = (
-    "SELECT table_name, column_name FROM information_schema.columns"
-    " WHERE table_schema = current_schema() AND is_generated = 'NEVER'"
-    " ORDER BY table_name, ordinal_position"
-)
-_KEYS = (
-    "SELECT table_name, column_name FROM information_schema.table_constraints"
-    " JOIN information_schema.key_column_usage"
-    " USING (table_schema, table_name, constraint_schema, constraint_name)"
-    " WHERE table_schema = current_schema() AND constraint_type = 'PRIMARY KEY'"
-    " ORDER BY table_name, ordinal_position"
-)
-_NUMBERED = (
-    "SELECT table_name, column_name FROM information_schema.columns"
-    " WHERE table_schema = current_schema() AND is_identity = 'YES'"
-)
+_OTHERS = """
+SELECT count(*)
+FROM pg_stat_activity
+WHERE datname = current_database() AND application_name = 'hwci' AND pid <> pg_backend_pid()
+"""
+_COLUMNS = """
+SELECT table_name, column_name
+FROM information_schema.columns
+WHERE table_schema = current_schema() AND is_generated = 'NEVER'
+ORDER BY table_name, ordinal_position
+"""
+_KEYS = """
+SELECT table_name, column_name
+FROM information_schema.table_constraints
+JOIN information_schema.key_column_usage
+  USING (table_schema, table_name, constraint_schema, constraint_name)
+WHERE table_schema = current_schema() AND constraint_type = 'PRIMARY KEY'
+ORDER BY table_name, ordinal_position
+"""
+_NUMBERED = """
+SELECT table_name, column_name
+FROM information_schema.columns
+WHERE table_schema = current_schema() AND is_identity = 'YES'
+"""
 
 
 @contextmanager
@@ -67,8 +71,8 @@ def moment_of(location: Location) -> Iterator[Side]:
 
 
 @contextmanager
-def target_in(location: Location, of: str) -> Iterator[Side]:
-    """Yield the database of a copy `of` something.
+def target_in(location: Location, origin: str) -> Iterator[Side]:
+    """Yield the database of a copy of `origin`.
 
     Raises:
         StorageLockedError: a server uses it.
@@ -77,7 +81,7 @@ def target_in(location: Location, of: str) -> Iterator[Side]:
     with _alone(location) as connection:
         missing(connection, may_be_unfinished=True)  # another program's is refused
         tables = table_names(connection) - {TAKEN}
-        require_fit(connection, tables, of)
+        require_fit(connection, tables, origin)
         if UNFINISHED not in tables:
             migrate(connection)
         yield _side(location, connection)
@@ -119,7 +123,9 @@ def _side(location: Location, connection: Connection) -> Side:
 def _tables(connection: Connection) -> Mapping[str, Table]:
     columns, keys = connection.rows(_COLUMNS), connection.rows(_KEYS)
     return {
-        table: Table(*([name for of, name in rows if of == table] for rows in (columns, keys)))
+        table: Table(
+            *([column for owner, column in rows if owner == table] for rows in (columns, keys))
+        )
         for table in table_names(connection) - {TAKEN}
     }
 

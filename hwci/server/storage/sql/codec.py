@@ -71,8 +71,14 @@ Sums = Sequence[int]
 failed, and how many are flakes.
 """
 
-Stamp = tuple[int, int, int, str]
-"""A place as its columns: time, way, position, sha. Stamps compare as places do."""
+
+class Stamp(NamedTuple):
+    """A place as its columns. Stamps compare as places do."""
+
+    started_at: int
+    way: int
+    position: int
+    sha: str
 
 
 def to_micros(time: datetime) -> int:
@@ -104,7 +110,7 @@ def uuid_of(raw: bytes) -> UUID:
 
 def to_stamp(place: Place) -> Stamp:
     """Return a place as columns."""
-    return (to_micros(place.started_at), place.way, place.position, place.sha)
+    return Stamp(to_micros(place.started_at), place.way, place.position, place.sha)
 
 
 def to_place(at: int, way: int, position: int, sha: str) -> Place:
@@ -138,7 +144,7 @@ def pack_durations(durations: Sequence[float]) -> bytes:
     doubles = _doubles(durations)
     if max(durations, default=0.0) < _MILLIS_MAX:
         millis = [round(seconds * 1000) for seconds in durations]
-        if _doubles([one / 1000 for one in millis]) == doubles:
+        if _doubles([number / 1000 for number in millis]) == doubles:
             whole = struct.pack(f"<{len(millis)}I", *millis)
             # The low bytes of all, then the next: the high ones are nearly all zero.
             return _MILLIS + _compressed(b"".join(whole[at::4] for at in range(4)))
@@ -155,7 +161,7 @@ def unpack_durations(packed: bytes) -> tuple[float, ...]:
     whole = bytearray(len(raw))
     for at in range(4):
         whole[at::4] = raw[at * count : (at + 1) * count]
-    return tuple(one / 1000 for one in struct.unpack(f"<{count}I", whole))
+    return tuple(millis / 1000 for millis in struct.unpack(f"<{count}I", whole))
 
 
 def duration_at(packed: bytes, place: int) -> float:

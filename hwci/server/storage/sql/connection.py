@@ -69,9 +69,8 @@ class Connection(ABC):
 
     def added(self, statement: str, values: Sequence[object]) -> int:
         """Add a row; return its `id`, which the database chose."""
-        found = self.row(f"{statement} RETURNING id", values)
-        assert found is not None
-        return int(found[0])
+        ((number,),) = self.rows(f"{statement} RETURNING id", values)
+        return int(number)
 
     @contextmanager
     def until(self, deadline: Deadline) -> Iterator[None]:
@@ -85,12 +84,12 @@ class Connection(ABC):
             self._deadline = before
 
     @contextmanager
-    def share(self, of: float) -> Iterator[None]:
+    def share(self, part: float) -> Iterator[None]:
         """Run statements in this block only for a share of the time that is left; the transaction
         goes on after it.
         """
         assert self._deadline is not None
-        with self.until(Part(self._deadline, self._deadline.left_of_all * of)):
+        with self.until(Part(self._deadline, self._deadline.left_of_all * part)):
             yield
 
     def check_time(self) -> None:
@@ -108,9 +107,8 @@ class Connection(ABC):
         key = (org, template_id)
         mask = self._masks.get(key)
         if mask is None:
-            row = self.row("SELECT tests FROM template WHERE org_id = ? AND id = ?", key)
-            assert row is not None
-            mask = mask_of(codec.unpack_numbers(row[0]))
+            ((tests,),) = self.rows("SELECT tests FROM template WHERE org_id = ? AND id = ?", key)
+            mask = mask_of(codec.unpack_numbers(tests))
             size = sys.getsizeof(mask)
             if self._mask_bytes + size > _MASK_BYTES:
                 self._forget_masks()

@@ -15,22 +15,37 @@ from hwci.engine.rules.merges import count_checks
 from hwci.server.storage.records import SentKind
 from hwci.server.storage.sql import codec
 from hwci.server.storage.sql.accounts.boxes import REPORTED_NAMES
+from hwci.server.storage.sql.history.changes import REVIEW
 from hwci.server.storage.sql.history.decisions import EpisodeAnswers
-from hwci.server.storage.sql.history.periods import announcement_of
+from hwci.server.storage.sql.history.periods import ANNOUNCEMENT
 from hwci.server.storage.sql.history.questions import SqlHistory
 from hwci.server.storage.sql.reports import digests, ingest, replaced, report_rows
-from hwci.server.storage.sql.rows import Rows, upsert
+from hwci.server.storage.sql.rows import Rows, insert, upsert
 
 KEPT = {
-    "announcement": "org_id, repo_key, suite, sha, branch, merged_at, ci_url",
-    "suite_config": "org_id, repo_key, suite, body, updated_at",
+    "announcement": ("org_id", *ANNOUNCEMENT.names),
+    "suite_config": ("org_id", "repo_key", "suite", "body", "updated_at"),
     "replaced": replaced.COLUMNS,
-    "review": "org_id, failure_id, number, repo_key, suite, test_id, box_key, branch, sha, action,"
-    " by_id, by_name, at, note, issue",
+    "review": ("org_id", "failure_id", "number", *REVIEW.names),
 }
 """What was sent, beside reports: tables, and the columns that a row's digest is made over."""
 
-_ANNOUNCEMENT = "SELECT repo_key, suite, sha, branch, merged_at, ci_url FROM announcement"
+_ADD_ANNOUNCEMENT = insert(
+    "announcement", (*KEPT["announcement"], "digest", "arrived_at", "checks")
+)
+_PUT_CONFIG = upsert(
+    "suite_config", (*KEPT["suite_config"], "digest", "version"), "org_id, repo_key, suite"
+)
+_PUT_REVIEW = upsert("review", (*KEPT["review"], "digest"), "org_id, failure_id")
+_ANNOUNCEMENT = f"SELECT {ANNOUNCEMENT.of('a')}, a.arrived_at FROM announcement a"
+_SAME_ANNOUNCEMENT = """
+FROM announcement a WHERE a.org_id = ? AND a.repo_key = ? AND a.suite = ? AND a.sha = ?
+"""
+_SAME_REPORT = """
+FROM report
+WHERE org_id = ? AND repo_key = ? AND run_id IN (?, ?) AND run_attempt = ? AND box_key = ?
+  AND (run_id = ? OR coalesce(parts, 1) < ? AND arrived_at > ?)
+"""
 _CREATED_BOXES = "SELECT name FROM box WHERE org_id = ?"
 _LIVE_BOXES = "SELECT DISTINCT box_key FROM live_run WHERE org_id = ?"
 _CONFIG = "SELECT repo_key, suite, body, updated_at FROM suite_config"
@@ -42,20 +57,19 @@ class RecordRows(Rows):
     def history(self, org_id: UUID) -> RecordedRuns:
         return SqlHistory(self._connection, org_id)
 
-    def share(self, of: float) -> AbstractContextManager[None]:
-        return self._connection.share(of)
+    def share(self, part: float) -> AbstractContextManager[None]:
+        return self._connection.share(part)
 
     def version(self, org_id: UUID) -> int:
-        row = self._connection.row(
-            "SELECT version FROM history_version WHERE org_id = ?", (org_id.bytes,)
+        return self._count(
+            "SELECT coalesce(max(version), 0) FROM history_version WHERE org_id = ?", org_id.bytes
         )
-        return 0 if row is None else int(row[0])
 
     def state(self, org_id: UUID) -> bytes | None:
-        row = self._connection.row(
+        rows = self._connection.rows(
             "SELECT state FROM history_version WHERE org_id = ?", (org_id.bytes,)
         )
-        return None if row is None else row[0]
+        return next((state for (state,) in rows), None)
 
     def _changed(self, org_id: UUID) -> None:
         """Raise the version of the history after a write that may change its answers."""
@@ -67,12 +81,10 @@ class RecordRows(Rows):
         )
 
     def facts(self, org_id: UUID) -> Facts:
-        org = (org_id.bytes,)
-        found = self._connection.rows
-        announced = found(f"{_ANNOUNCEMENT} WHERE org_id = ? ORDER BY number", org)
-        configs = [_config(row)[0] for row in found(f"{_CONFIG} WHERE org_id = ?", org)]
+        rows = self._connection.rows(f"{_CONFIG} WHERE org_id = ?", (org_id.bytes,))
+        configs = [config for config, _ in map(_config, rows)]
         return Facts(
-            announcements=tuple(announcement_of(row) for row in announced),
+            announcements=tuple(announcement for announcement, _ in self.announcements(org_id)),
             reports=report_rows.load_all(self._connection, org_id.bytes),
             configs={Product(config.repo_key, config.suite): config for config in configs},
             reviews={review.key: review for review in self.history(org_id).reviews().values()},
@@ -80,8 +92,8 @@ class RecordRows(Rows):
 
     def repositories(self, org_id: UUID) -> Iterator[tuple[str, str | None]]:
         for table in ("product", "suite_config", "live_run", "announcement"):
-            found = f"SELECT DISTINCT repo_key, suite FROM {table} WHERE org_id = ?"
-            for repo_key, suite in self._connection.rows(found, (org_id.bytes,)):
+            statement = f"SELECT DISTINCT repo_key, suite FROM {table} WHERE org_id = ?"
+            for repo_key, suite in self._connection.rows(statement, (org_id.bytes,)):
                 yield repo_key, suite or None
 
     def box_names(self, org_id: UUID) -> Iterator[str]:
@@ -93,20 +105,19 @@ class RecordRows(Rows):
     def configs(
         self, org_id: UUID, offset: int, limit: int, scope: Scope = EVERYTHING
     ) -> Listing[tuple[SuiteConfig, datetime]]:
-        given = {"repo_key": scope.repo_key, "suite": scope.suite}
-        asked = {column: name for column, name in given.items() if name is not None}
-        of = "".join(f" AND {column} = ?" for column in asked)
-        statement = f"{_CONFIG} WHERE org_id = ?{of} ORDER BY updated_at DESC, repo_key, suite"
-        return self._slice(_config, statement, (org_id.bytes, *asked.values()), offset, limit)
+        scoped = {"repo_key": scope.repo_key, "suite": scope.suite}
+        names = {column: name for column, name in scoped.items() if name is not None}
+        named = "".join(f" AND {column} = ?" for column in names)
+        statement = f"{_CONFIG} WHERE org_id = ?{named} ORDER BY updated_at DESC, repo_key, suite"
+        return self._slice(_config, statement, (org_id.bytes, *names.values()), offset, limit)
 
     def reports(self, org_id: UUID) -> Iterator[tuple[Report, datetime]]:
         return report_rows.load_each(self._connection, org_id.bytes)
 
     def announcements(self, org_id: UUID) -> Iterator[tuple[Announcement, datetime]]:
-        columns = _ANNOUNCEMENT.replace(" FROM", ", arrived_at FROM")
-        statement = f"{columns} WHERE org_id = ? ORDER BY number"
+        statement = f"{_ANNOUNCEMENT} WHERE a.org_id = ? ORDER BY a.number"
         for *row, at in self._connection.each(statement, (org_id.bytes,)):
-            yield announcement_of(row), codec.from_micros(at)
+            yield ANNOUNCEMENT.read(row), codec.from_micros(at)
 
     def holds(self, org_id: UUID, sent: Report | Announcement, arrived_at: datetime | None) -> bool:
         identity: tuple[object, ...]
@@ -115,38 +126,26 @@ class RecordRows(Rows):
             at = codec.to_micros_or_none(arrived_at) or 0
             identity = (sent.repo_key, sent.run_id, sent.ci_run_id, sent.run_attempt, sent.box_key)
             identity += (sent.run_id, part, at)
-            of = "report WHERE org_id = ? AND repo_key = ? AND run_id IN (?, ?) AND run_attempt = ?"
-            of += " AND box_key = ? AND (run_id = ? OR coalesce(parts, 1) < ? AND arrived_at > ?)"
+            same = _SAME_REPORT
         else:
             identity = (sent.repo_key, sent.suite or "", sent.sha)
-            of = "announcement WHERE org_id = ? AND repo_key = ? AND suite = ? AND sha = ?"
-        return self._connection.row(f"SELECT 1 FROM {of}", (org_id.bytes, *identity)) is not None
+            same = _SAME_ANNOUNCEMENT
+        return self._connection.row(f"SELECT 1 {same}", (org_id.bytes, *identity)) is not None
 
     def announce(self, org_id: UUID, announcement: Announcement, at: datetime) -> None:
-        row = (
-            org_id.bytes,
-            announcement.repo_key,
-            announcement.suite or "",
-            announcement.sha,
-            announcement.branch,
-            codec.to_micros(announcement.merged_at),
-            announcement.ci_url,
-        )
+        row = (org_id.bytes, *ANNOUNCEMENT.row(announcement))
         runs = self.history(org_id).sighted_runs(announcement.repo_key, announcement.sha)
         checks = count_checks(announcement, runs)
         inserted = self._connection.execute(
-            f"INSERT INTO announcement ({KEPT['announcement']}, digest, arrived_at, checks)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+            f"{_ADD_ANNOUNCEMENT} ON CONFLICT DO NOTHING",
             (*row, digests.of_values(*row), codec.to_micros(at), checks),
         )
         if inserted.rowcount:
             self._changed(org_id)
             return
-        first = self._connection.row(
-            f"{_ANNOUNCEMENT} WHERE org_id = ? AND repo_key = ? AND suite = ? AND sha = ?", row[:4]
-        )
-        assert first is not None
-        if announcement_of(first) != announcement:
+        identity = (org_id.bytes, announcement.repo_key, announcement.suite or "", announcement.sha)
+        statement = f"SELECT {ANNOUNCEMENT.of('a')} {_SAME_ANNOUNCEMENT}"
+        if self._first(ANNOUNCEMENT.read, statement, *identity) != announcement:
             replaced.keep(self._connection, org_id.bytes, announcement, at, at)
 
     def put_report(self, org_id: UUID, report: Report, at: datetime) -> None:
@@ -170,62 +169,35 @@ class RecordRows(Rows):
         self._changed(org_id)
 
     def put_config(self, org_id: UUID, config: SuiteConfig, at: datetime) -> None:
-        row = (
-            org_id.bytes,
-            config.repo_key,
-            config.suite,
-            codec.config_json(config),
-            codec.to_micros(at),
-        )
-        former = self._connection.row(
-            f"{_CONFIG} WHERE org_id = ? AND repo_key = ? AND suite = ?", row[:3]
-        )
-        if former is not None and (earlier := _config(former))[0] != config:
-            replaced.keep(self._connection, org_id.bytes, *earlier, at)
+        key = (org_id.bytes, config.repo_key, config.suite)
+        statement = f"{_CONFIG} WHERE org_id = ? AND repo_key = ? AND suite = ?"
+        former = self._first(_config, statement, *key)
+        if former is not None:
+            former_config, arrived_at = former
+            if former_config != config:
+                replaced.keep(self._connection, org_id.bytes, former_config, arrived_at, at)
         self._changed(org_id)
-        self._connection.execute(
-            upsert(
-                "suite_config", [*_digested("suite_config"), "version"], "org_id, repo_key, suite"
-            ),
-            (*row, digests.of_values(*row), self.version(org_id)),
-        )
+        row = (*key, codec.config_json(config), codec.to_micros(at))
+        values = (*row, digests.of_values(*row), self.version(org_id))
+        self._connection.execute(_PUT_CONFIG, values)
 
     def put_review(self, org_id: UUID, failure_id: UUID, review: Review) -> None:
-        last = self._connection.row(
-            "SELECT coalesce(max(number), 0) FROM review WHERE org_id = ?", (org_id.bytes,)
+        last = self._count(
+            "SELECT coalesce(max(number), 0) FROM review WHERE org_id = ?", org_id.bytes
         )
-        assert last is not None
-        row = (
-            org_id.bytes,
-            failure_id.bytes,
-            last[0] + 1,
-            *review.key.lane,
-            review.key.sha,
-            review.action,
-            review.by_id,
-            review.by_name,
-            codec.to_micros(review.at),
-            review.note,
-            review.issue,
-        )
-        statement = upsert("review", _digested("review"), "org_id, failure_id")
+        row = (org_id.bytes, failure_id.bytes, last + 1, *REVIEW.row(review))
         with ingest.settling_review(self._connection, org_id.bytes, failure_id.bytes):
-            self._connection.execute(statement, (*row, digests.of_values(*row)))
+            self._connection.execute(_PUT_REVIEW, (*row, digests.of_values(*row)))
         self._changed(org_id)
 
     def drop_reviews(self, org_id: UUID, failure_ids: Sequence[UUID]) -> None:
         org = org_id.bytes
-        for one in failure_ids:
-            with ingest.settling_review(self._connection, org, one.bytes):
+        for failure in failure_ids:
+            with ingest.settling_review(self._connection, org, failure.bytes):
                 self._connection.execute(
-                    "DELETE FROM review WHERE org_id = ? AND failure_id = ?", (org, one.bytes)
+                    "DELETE FROM review WHERE org_id = ? AND failure_id = ?", (org, failure.bytes)
                 )
         self._changed(org_id)
-
-
-def _digested(table: str) -> list[str]:
-    """Return the columns of a table of `KEPT` with that of its digest."""
-    return [*KEPT[table].split(", "), "digest"]
 
 
 def _config(row: tuple[Any, ...]) -> tuple[SuiteConfig, datetime]:

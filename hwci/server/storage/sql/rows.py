@@ -13,14 +13,15 @@ Item = TypeVar("Item")
 _WRONG = 86_400_000_000  # microseconds of a day: clocks of servers differ by minutes
 
 
+def insert(table: str, columns: Sequence[str]) -> str:
+    """Return the statement that adds a row."""
+    return f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})"
+
+
 def upsert(table: str, columns: Sequence[str], key: str) -> str:
-    """Return the statement that adds a row, in place of one with the same key."""
-    holes = ", ".join("?" * len(columns))
+    """Return the statement that adds a row, in place of another with the same key."""
     new = ", ".join(f"{column} = excluded.{column}" for column in columns)
-    return (
-        f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({holes})"
-        f" ON CONFLICT ({key}) DO UPDATE SET {new}"
-    )
+    return f"{insert(table, columns)} ON CONFLICT ({key}) DO UPDATE SET {new}"
 
 
 def latest(column: str) -> str:
@@ -38,11 +39,18 @@ class Rows:
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
 
-    def _one(
+    def _first(
         self, shape: Callable[[tuple[Any, ...]], Item], statement: str, *values: object
     ) -> Item | None:
-        found = self._connection.row(statement, values)
-        return None if found is None else shape(found)
+        row = self._connection.row(statement, values)
+        return None if row is None else shape(row)
+
+    def _count(self, statement: str, *values: object) -> int:
+        """Return the one number that a query has."""
+        row = self._connection.row(statement, values)
+        assert row is not None
+        (number,) = row
+        return int(number)
 
     def _slice(
         self,

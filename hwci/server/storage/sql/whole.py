@@ -55,7 +55,7 @@ def unfinished(shown: str) -> StorageError:
     )
 
 
-def require_fit(connection: Connection, tables: Iterable[str], of: str) -> None:
+def require_fit(connection: Connection, tables: Iterable[str], origin: str) -> None:
     """Refuse to copy into a database that has rows, unless it is an unfinished copy of the same.
 
     Raises:
@@ -64,9 +64,9 @@ def require_fit(connection: Connection, tables: Iterable[str], of: str) -> None:
     names = set(tables)
     if UNFINISHED in names:
         begun = connection.row(f"SELECT place FROM {UNFINISHED} WHERE name = ''")
-        if begun != (of,):
+        if begun != (origin,):
             raise StorageError(
-                f"{connection.name} is an unfinished copy of {begun and begun[0]}, not of {of}",
+                f"{connection.name} is an unfinished copy of {begun and begun[0]}, not of {origin}",
                 "finish that one with the hwci that began it, or name a new database",
             )
         return
@@ -78,20 +78,21 @@ def require_fit(connection: Connection, tables: Iterable[str], of: str) -> None:
             )
 
 
-def copy(source: Side, target: Side, order: Sequence[str], of: str, tell: Tell) -> int:
+def copy(source: Side, target: Side, order: Sequence[str], origin: str, tell: Tell) -> int:
     """Copy each table, in an order in which none refers to a later one, then compare all. Return
     how many rows there are. `tell` is called with a table and how many rows are done.
 
     Raises:
         StorageError: a database fails, or the copy is not what the source is.
     """
-    copy_tables(source, target, order, of, tell)
+    copy_tables(source, target, order, origin, tell)
     rows = 0
     for name in order:
         copied = _digest(target, name, _columns(source, target, name), tell)
         if copied != _digest(source, name, _columns(source, target, name), tell):
             raise StorageError(
-                f"Table {name} of the copy differs from {of}: one of them was written meanwhile",
+                f"Table {name} of the copy differs from {origin}: one of them was written"
+                " meanwhile",
                 "remove the copy, stop what writes, and begin again",
             )
         rows += copied[0]
@@ -101,9 +102,9 @@ def copy(source: Side, target: Side, order: Sequence[str], of: str, tell: Tell) 
     return rows
 
 
-def copy_tables(source: Side, target: Side, order: Sequence[str], of: str, tell: Tell) -> None:
+def copy_tables(source: Side, target: Side, order: Sequence[str], origin: str, tell: Tell) -> None:
     """Copy each table, without the comparison. Nothing else opens the target until `finish`."""
-    _begin(target, of)
+    _begin(target, origin)
     for name in order:
         _copy_table(source, target, name, tell)
 
@@ -113,13 +114,13 @@ def finish(target: Side) -> None:
     target.connection.execute(f"DROP TABLE {UNFINISHED}")
 
 
-def _begin(target: Side, of: str) -> None:
+def _begin(target: Side, origin: str) -> None:
     if UNFINISHED in target.tables:
         return
     with _transaction(target):
         run = target.connection.execute
         run(f"CREATE TABLE {UNFINISHED} (name TEXT NOT NULL PRIMARY KEY, place TEXT NOT NULL)")
-        run(f"INSERT INTO {UNFINISHED} VALUES ('', ?)", (of,))
+        run(f"INSERT INTO {UNFINISHED} VALUES ('', ?)", (origin,))
 
 
 def _copy_table(source: Side, target: Side, name: str, tell: Tell) -> None:
@@ -191,8 +192,8 @@ def _pages(
 def _place(target: Side, name: str) -> Sequence[object]:
     """Return the key of the last row of a table that was copied; empty if none was."""
     with target.guarded():
-        found = target.connection.row(f"SELECT place FROM {UNFINISHED} WHERE name = ?", (name,))
-    return () if found is None else literal_eval(found[0])
+        place = target.connection.row(f"SELECT place FROM {UNFINISHED} WHERE name = ?", (name,))
+    return () if place is None else literal_eval(place[0])
 
 
 def _digest(side: Side, name: str, columns: Sequence[str], tell: Tell) -> tuple[int, int]:

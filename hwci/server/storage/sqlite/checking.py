@@ -20,7 +20,7 @@ from pathlib import Path
 from threading import Event
 from uuid import UUID
 
-from hwci.engine.history import Scope
+from hwci.engine.history import FailingRun, Scope
 from hwci.engine.periods import Period
 from hwci.engine.rules.classify import Classifier
 from hwci.engine.rules.labels import groups_at
@@ -29,6 +29,7 @@ from hwci.server.storage.records import NOBODY, Checked
 from hwci.server.storage.sql.history.questions import SqlHistory
 from hwci.server.storage.sql.records import KEPT
 from hwci.server.storage.sql.reports import digests, ingest, report_rows
+from hwci.server.storage.sql.reports.derive import FIRST_OF_FAILURE
 from hwci.server.storage.sqlite.condition import FAULTS, Condition, storage_error
 from hwci.server.storage.sqlite.connections import (
     Connection,
@@ -73,16 +74,14 @@ DERIVED = {
     "failure": (
         "id",
         (
-            "product_id, test, box_key, branch, sha, items, first_started_at, first_run_id,"
-            " first_run_attempt, first_workflow, first_verdict, first_ci_run_id, first_ci_run,"
+            f"product_id, test, box_key, branch, sha, items, {', '.join(FIRST_OF_FAILURE)},"
             f" last_started_at, passed, reviewed, {_AT_PLACE.format('failure', 'sha', 'rank')}"
         ),
     ),
     "episode": (
         "product_id, box_key, branch, test, first_sha, flake",
         (
-            "last_sha, commits, fix_sha, first_id, started_at, run_id, run_attempt, workflow,"
-            " verdict, ci_run_id, ci_run, reviewed,"
+            f"last_sha, commits, fix_sha, first_id, {', '.join(FailingRun._fields)}, reviewed,"
             f" {_AT_PLACE.format('episode', 'first_sha', 'first_rank')},"
             f" {_AT_PLACE.format('episode', 'last_sha', 'last_rank')},"
             f" fix_sha = '' OR {_AT_PLACE.format('episode', 'fix_sha', 'fix_rank')}"
@@ -136,8 +135,8 @@ def look_over(path: Path, sums: PageSums, condition: Condition, stopped: Stopped
 def _damaged_structure(path: Path, late: Stopped) -> str | None:
     with closing(open_reader(path)) as reader:
         reader.raw.set_progress_handler(late, STEPS_PER_LOOK)
-        found = reader.row("PRAGMA quick_check(1)")
-    return None if found == ("ok",) else str(found and found[0])
+        structure = reader.row("PRAGMA quick_check(1)")
+    return None if structure == ("ok",) else str(structure and structure[0])
 
 
 def watch(sums: PageSums, condition: Condition, closing: Event) -> None:
@@ -171,8 +170,8 @@ def check(path: Path, stopped: Stopped, sums: PageSums | None = None) -> Checked
         check_header(path, known_version())
         with closing(PageSums(path)) as closed:
             lost, pages = closed.lacking(), list(closed.damage(stopped))
-    found = _checked(path, scratch_copy(path, stopped), stopped)
-    return replace(found, damage=(*lost, *found.damage, *pages)[:_MOST])
+    checked = _checked(path, scratch_copy(path, stopped), stopped)
+    return replace(checked, damage=(*lost, *checked.damage, *pages)[:_MOST])
 
 
 def check_copy(copy: Path) -> Checked:
@@ -181,26 +180,26 @@ def check_copy(copy: Path) -> Checked:
 
 
 def _checked(path: Path, copied: AbstractContextManager[Path], stopped: Stopped) -> Checked:
-    found = _Found()
+    faults = _Found()
     try:
         with copied as copy:
-            _look_at_structure(copy, stopped, found)
+            _look_at_structure(copy, stopped, faults)
             with closing(_writer_of(copy, path)) as writer, closing(open_reader(copy)) as reader:
                 ingest.derive_waiting(writer)
                 for connection in (writer, reader):
                     connection.raw.set_progress_handler(stopped, STEPS_PER_LOOK)
                     connection.raw.create_function("inflated", 1, inflated)
-                _look_at_contents(writer, reader, found)
+                _look_at_contents(writer, reader, faults)
     except DamagedError as fault:
-        found.damage.append(fault.cause)
+        faults.damage.append(fault.cause)
     except FAULTS as fault:
         if _is_interrupt(fault):
             raise StorageError(*STOPPED) from fault
         error = storage_error(fault, path)
         if not isinstance(error, DamagedError):
             raise error from fault
-        found.damage.append(error.cause)
-    return Checked(found.reports, tuple(found.damage), tuple(found.stale))
+        faults.damage.append(error.cause)
+    return Checked(faults.reports, tuple(faults.damage), tuple(faults.stale))
 
 
 def damage_of_sent(path: Path) -> Sequence[str]:
@@ -210,14 +209,14 @@ def damage_of_sent(path: Path) -> Sequence[str]:
     header = read_header(path)
     if header is None or header.user_version < known_version():
         return ()
-    found = _Found()
+    faults = _Found()
     try:
         with closing(open_reader(path, "immutable=1")) as reader:
             for (org,) in reader.rows(_ORGANIZATIONS):
-                _look_at_sent(reader, org, found)
+                _look_at_sent(reader, org, faults)
     except FAULTS:
-        found.damage.append("a value in it cannot be read")
-    return found.damage
+        faults.damage.append("a value in it cannot be read")
+    return faults.damage
 
 
 @dataclass(slots=True)
@@ -237,43 +236,48 @@ def _writer_of(copy: Path, path: Path) -> Connection:
         raise DamagedError(f"The tables of {path} are not those of this hwci") from fault
 
 
-def _look_at_structure(copy: Path, stopped: Stopped, found: _Found) -> None:
+def _look_at_structure(copy: Path, stopped: Stopped, faults: _Found) -> None:
     with closing(sqlite3.connect(copy, isolation_level=None)) as probe:
         probe.set_progress_handler(stopped, STEPS_PER_LOOK)
         for (line,) in probe.execute(f"PRAGMA integrity_check({_MOST})"):
             if line != "ok":
-                found.damage.extend(line.splitlines())
+                faults.damage.extend(line.splitlines())
         for table, row, other, _ in probe.execute("PRAGMA foreign_key_check"):
-            found.damage.append(f"Row {row} of table {table} belongs to no {other}")
+            faults.damage.append(f"Row {row} of table {table} belongs to no {other}")
 
 
-def _look_at_contents(writer: Connection, reader: Connection, found: _Found) -> None:
+def _look_at_contents(writer: Connection, reader: Connection, faults: _Found) -> None:
     """Check each organization; what is derived only if what was sent is whole."""
     for (org,) in reader.rows(_ORGANIZATIONS):
-        before = len(found.damage)
-        _look_at_sent(reader, org, found)
-        if len(found.damage) == before:
-            _compare(writer, reader, org, found)
-    del found.damage[_MOST:]
+        before = len(faults.damage)
+        _look_at_sent(reader, org, faults)
+        if len(faults.damage) == before:
+            _compare(writer, reader, org, faults)
+    del faults.damage[_MOST:]
 
 
-def _look_at_sent(reader: Connection, org: bytes, found: _Found) -> None:
+def _look_at_sent(reader: Connection, org: bytes, faults: _Found) -> None:
     for verdict in report_rows.verdicts(reader, org):
-        found.reports += 1
+        faults.reports += 1
         if verdict is not None:
-            found.damage.append(verdict.cause)
+            faults.damage.append(verdict.cause)
     for table, columns in KEPT.items():
-        _look_at_rows(reader, org, table, columns, found)
+        _look_at_rows(reader, org, table, columns, faults)
 
 
-def _look_at_rows(reader: Connection, org: bytes, table: str, columns: str, found: _Found) -> None:
-    rows = reader.execute(f"SELECT digest, {columns} FROM {table} WHERE org_id = ?", (org,))
-    for digest, *row in rows:
+def _look_at_rows(
+    reader: Connection, org: bytes, table: str, columns: Sequence[str], faults: _Found
+) -> None:
+    listed = ", ".join(columns)
+    rows = reader.execute(
+        f"SELECT digest, repo_key, {listed} FROM {table} WHERE org_id = ?", (org,)
+    )
+    for digest, repo_key, *row in rows:
         if digest != digests.of_values(*row):
-            found.damage.append(f"A row of table {table} ({row[2]}) is not what was sent")
+            faults.damage.append(f"A row of table {table} ({repo_key}) is not what was sent")
 
 
-def _compare(writer: Connection, reader: Connection, org: bytes, found: _Found) -> None:
+def _compare(writer: Connection, reader: Connection, org: bytes, faults: _Found) -> None:
     """Recompute what is derived, compare it with what is stored, and keep that."""
     stale: list[str] = []
     writer.execute("BEGIN IMMEDIATE")
@@ -290,7 +294,7 @@ def _compare(writer: Connection, reader: Connection, org: bytes, found: _Found) 
     finally:
         writer.roll_back()
         reader.leave_snapshot()
-    found.stale.extend(stale)
+    faults.stale.extend(stale)
 
 
 def _has_wrong_decision(reader: Connection, org: bytes) -> bool:
@@ -301,11 +305,13 @@ def _has_wrong_decision(reader: Connection, org: bytes) -> bool:
     classifier = Classifier(history)
     statement = "SELECT repo_key, last_sha, fix_sha, sha FROM walk_commit WHERE org_id = ?"
     walks = set(reader.rows(statement, (org,)))
-    kept = [episode for episode in history.episodes(Scope(), _EVER) if episode.decision is not None]
-    for one, group in zip(kept, groups_at(history, kept), strict=True):
+    episodes = [
+        episode for episode in history.episodes(Scope(), _EVER) if episode.decision is not None
+    ]
+    for episode, group in zip(episodes, groups_at(history, episodes), strict=True):
         decided = classifier.decide(group)
-        walk = (one.key.lane.repo_key, one.last_sha, one.fix)
-        if one.decision is None or one.decision[:2] != decided[:2]:
+        walk = (episode.key.lane.repo_key, episode.last_sha, episode.fix)
+        if episode.decision is None or episode.decision[:2] != decided[:2]:
             return True
         if not {(*walk, sha) for sha in decided.rests_on} <= walks:
             return True

@@ -63,10 +63,10 @@ def storage_error(error: Exception, path: Path) -> StorageError:
 def _identity(path: Path) -> tuple[int, int] | None:
     """Return the identity of the file at a path; None if there is none."""
     try:
-        found = path.stat()
+        status = path.stat()
     except OSError:
         return None
-    return found.st_dev, found.st_ino
+    return status.st_dev, status.st_ino
 
 
 def note_damage(note: LockNote, damage: Sequence[str]) -> None:
@@ -82,10 +82,10 @@ class Condition:
         self._note = note
         self._refusal: str | None = None
         self._full_at: float | None = None
-        found = note.read()
-        if found.startswith(_DAMAGED):
-            raise DamagedError(f"{path} was found damaged: {found.removeprefix(_DAMAGED)}")
-        self.unclean = bool(found) or path.with_name(path.name + "-wal").exists()
+        noted = note.read()
+        if noted.startswith(_DAMAGED):
+            raise DamagedError(f"{path} was found damaged: {noted.removeprefix(_DAMAGED)}")
+        self.unclean = bool(noted) or path.with_name(path.name + "-wal").exists()
         self._damaged = False
 
     def opened(self) -> None:
@@ -139,12 +139,12 @@ class Condition:
             self.damaged(str(error))
         return fault
 
-    def damaged(self, found: str) -> None:
+    def damaged(self, damage: str) -> None:
         """Refuse everything from now on, and log the damage once."""
         if self._damaged:
             return
         self._damaged, self._refusal = True, _NOT_SERVED
-        line = " ".join(found.split())
+        line = " ".join(damage.split())
         note_damage(self._note, [line])
         LOG.critical(
             "The database %s is damaged: %s. Nothing is read or written any more; stop the server, "

@@ -89,8 +89,8 @@ class Connection(Base):
 
     def rows(self, statement: str, values: Sequence[object] = ()) -> list[tuple[Any, ...]]:
         """Return all rows of a query."""
-        found: list[tuple[Any, ...]] = self._fetched(Cursor.fetchall, statement, values)
-        return found
+        rows: list[tuple[Any, ...]] = self._fetched(Cursor.fetchall, statement, values)
+        return rows
 
     def each(self, statement: str, values: Sequence[object] = ()) -> Iterator[tuple[Any, ...]]:
         """Yield the rows of a query as they are asked for."""
@@ -98,8 +98,8 @@ class Connection(Base):
 
     def row(self, statement: str, values: Sequence[object] = ()) -> tuple[Any, ...] | None:
         """Return the first row of a query, or None."""
-        found: tuple[Any, ...] | None = self._fetched(Cursor.fetchone, statement, values)
-        return found
+        row: tuple[Any, ...] | None = self._fetched(Cursor.fetchone, statement, values)
+        return row
 
     def added(self, statement: str, values: Sequence[object]) -> int:
         """Add a row; return its `id`. To have it returned takes SQLite a table of its own."""
@@ -250,21 +250,20 @@ def steps_after(path: Path) -> Sequence[str]:
 
 def _migrate(connection: Connection, path: Path) -> None:
     """Take the steps that are due; the header is brought up to date before anyone else reads it."""
-    found = connection.row("PRAGMA user_version")
-    assert found is not None
-    refuse_newer(path, found[0], known_version())
-    if found[0] == known_version():
+    ((taken,),) = connection.rows("PRAGMA user_version")
+    refuse_newer(path, taken, known_version())
+    if taken == known_version():
         return
     if not connection.rows(_SCHEMA):
         with closing(new_database()) as made:
             made.backup(connection.raw)
         return
-    if not found[0]:  # a damaged header has no number
+    if not taken:  # a damaged header has no number
         with closing(new_database()) as made:
             _refuse_another_schema(connection, made, may_be_unfinished=True)
         connection.execute(f"PRAGMA user_version = {known_version()}")
     else:
-        take_steps(connection.raw, found[0])
+        take_steps(connection.raw, taken)
     connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
 
@@ -277,13 +276,13 @@ def _refuse_another_schema(
         StorageError: a build between two releases made them, someone changed them by hand, or it is
             a copy that is not whole yet.
     """
-    found = _layout(connection.raw)
-    if found.pop(UNFINISHED, None) and not may_be_unfinished:
+    layout = _layout(connection.raw)
+    if layout.pop(UNFINISHED, None) and not may_be_unfinished:
         raise unfinished(str(connection.path))
     made = _layout(new)
-    for guard in {name for name, sql in made.items() if "TRIGGER" in sql} - {*found}:
+    for guard in {name for name, sql in made.items() if "TRIGGER" in sql} - {*layout}:
         del made[guard]  # the chain shows what was done without it
-    if found != made:
+    if layout != made:
         raise StorageError(
             f"The tables of {connection.path} are not those of this hwci",
             "open it with the build that made it",

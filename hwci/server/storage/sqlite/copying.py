@@ -64,11 +64,11 @@ def put_back(path: Path, copy: Path, damage_of: Callable[[Path], Sequence[str]])
         _give_to_owner(part)
         wait_for_disk(part)
         forget_sums(path)
-        kept = _keep_former(path)
+        former = _keep_former(path)
         part.rename(path)
         begin_sums(path)
         wait_for_disk(path.parent)
-    return kept
+    return former
 
 
 @contextmanager
@@ -117,13 +117,13 @@ def _require_whole(part: Path, shown: Path, stopped: Stopped) -> None:
     with closing(sqlite3.connect(uri, uri=True)) as probe:
         probe.set_progress_handler(stopped, STEPS_PER_LOOK)
         try:
-            (found,) = probe.execute("PRAGMA integrity_check(1)").fetchone()
+            (damage,) = probe.execute("PRAGMA integrity_check(1)").fetchone()
         except FAULTS as fault:
             if stopped():
                 raise StorageError(*STOPPED) from fault
-            found = str(fault)
-    if found != "ok":
-        fault_in_one_line = " ".join(str(found).split())
+            damage = str(fault)
+    if damage != "ok":
+        fault_in_one_line = " ".join(str(damage).split())
         raise StorageError(f"{shown} is damaged: {fault_in_one_line}", "take an earlier backup")
 
 
@@ -151,19 +151,19 @@ def _keep_former(path: Path) -> Path | None:
     log = path.with_name(path.name + "-wal")
     if not path.exists() and not log.exists():
         return None
-    kept = next(
+    former = next(
         name
         for name in (path.with_name(f"{path.name}{FORMER}{n}") for n in count(1))
         if _is_free(name) or (path.exists() and name.exists() and name.samefile(path))
     )
     if path.exists():
         _empty_log(path)
-        if not kept.exists():  # else an interrupted restore gave it that name
-            _give_second_name(path, kept)
+        if not former.exists():  # else an interrupted restore gave it that name
+            _give_second_name(path, former)
     if log.exists():
-        log.rename(kept.with_name(kept.name + "-wal"))
+        log.rename(former.with_name(former.name + "-wal"))
     path.with_name(path.name + "-shm").unlink(missing_ok=True)
-    return kept
+    return former
 
 
 def _is_free(name: Path) -> bool:
@@ -176,16 +176,16 @@ def _empty_log(path: Path) -> None:
         former.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
 
-def _give_second_name(path: Path, kept: Path) -> None:
+def _give_second_name(path: Path, former: Path) -> None:
     try:
-        kept.hardlink_to(path)
+        former.hardlink_to(path)
     except OSError:  # a file system without links
-        with part_beside(kept) as half:
+        with part_beside(former) as half:
             shutil.copyfile(path, half)
             _give_to_owner(half)
             wait_for_disk(half)
-            half.rename(kept)
-    wait_for_disk(kept.parent)
+            half.rename(former)
+    wait_for_disk(former.parent)
 
 
 def _give_to_owner(part: Path) -> None:

@@ -116,12 +116,12 @@ def refuse_second_names(path: Path) -> None:
         StorageError: it has.
     """
     try:
-        found = path.stat()
-        kept = path.parent.glob(f"{glob.escape(path.name)}{FORMER}*")
-        ours = sum(os.path.samestat(found, one.stat()) for one in kept)
+        status = path.stat()
+        formers = path.parent.glob(f"{glob.escape(path.name)}{FORMER}*")
+        ours = sum(os.path.samestat(status, former.stat()) for former in formers)
     except OSError:  # it is missing, or `read_header` has raised already
         return
-    if found.st_nlink > 1 + ours:
+    if status.st_nlink > 1 + ours:
         raise StorageError(
             f"{path} has a second name (a hard link), and who opens that has another lock",
             f"find and remove it: find / -xdev -samefile {path}",

@@ -7,13 +7,17 @@ same tables. It inserts into `underived` the organizations whose derived rows it
 """
 
 import sqlite3
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib.resources import files
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from sqlite_utils import Database
 
 APPLICATION_ID = 0x68776331  # "hwc1"
 
-STEPS: Mapping[str, str] = {}
-"""The statements of each step after the first, by its name, in order."""
+STEPS: Mapping[str, Callable[["Database"], None]] = {}
+"""What each step after the first does, by its name, in order."""
 
 
 def steps() -> Sequence[str]:
@@ -30,7 +34,10 @@ def take_steps(database: sqlite3.Connection, taken: int) -> None:
     """Take the steps that a database lacks, which has taken so many, each whole or not at all. A
     connection at which one fails is closed.
     """
+    from sqlite_utils import Database  # noqa: PLC0415 - 25 MB, which no later server holds
+
+    tables = Database(database, recursive_triggers=False, execute_plugins=False)
     for number, name in enumerate(steps()[taken:], taken + 1):
-        database.executescript(
-            f"BEGIN IMMEDIATE;\n{STEPS[name]};\nPRAGMA user_version = {number}; COMMIT"
-        )
+        with tables.atomic():
+            STEPS[name](tables)
+            database.execute(f"PRAGMA user_version = {number}")

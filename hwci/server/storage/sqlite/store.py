@@ -249,13 +249,13 @@ class SqliteStorage(Storage):
         """
         stopped = threading.Event()
         try:
-            found = await self._copying.run(lambda: check(self._path, stopped.is_set, self._sums))
+            checked = await self._copying.run(lambda: check(self._path, stopped.is_set, self._sums))
         except asyncio.CancelledError:
             stopped.set()
             raise
-        if found.damage:
-            self._condition.damaged(found.damage[0])
-        return found
+        if checked.damage:
+            self._condition.damaged(checked.damage[0])
+        return checked
 
     async def ready(self) -> None:
         """Return if the database answers. This does not use the writer's connection."""

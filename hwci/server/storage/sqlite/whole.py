@@ -38,7 +38,12 @@ def tables_in_order() -> Sequence[str]:
     """Return every table of the present schema, each behind those that its rows refer to."""
     with closing(new_database()) as made:
         before = {
-            name: [row[2] for row in made.execute(f"PRAGMA foreign_key_list({name})")]
+            name: [
+                other
+                for (other,) in made.execute(
+                    f"SELECT \"table\" FROM pragma_foreign_key_list('{name}')"
+                )
+            ]
             for (name,) in made.execute(_NAMES).fetchall()
         }
     return list(TopologicalSorter(before).static_order())
@@ -70,8 +75,8 @@ def source_in(path: Path) -> Iterator[Side]:
 
 
 @contextmanager
-def target_in(path: Path, of: str) -> Iterator[Side]:
-    """Yield the file of a copy `of` something, made if it is not there.
+def target_in(path: Path, origin: str) -> Iterator[Side]:
+    """Yield the file of a copy of `origin`, made if it is not there.
 
     Raises:
         StorageLockedError: another process holds it.
@@ -81,25 +86,25 @@ def target_in(path: Path, of: str) -> Iterator[Side]:
     with database_lock(path), _guarded(path):
         refuse_second_names(path)
         if read_header(path) is not None:
-            with closing(Connection(path)) as found:  # before a step of the schema changes it
-                require_fit(found, _tables(found), of)
+            with closing(Connection(path)) as former:  # before a step of the schema changes it
+                require_fit(former, _tables(former), origin)
         with closing(open_writer(path, may_be_unfinished=True)) as connection:
             yield Side(connection, _tables(connection), partial(_guarded, path))
         begin_sums(path)
 
 
 def _tables(connection: Connection) -> Mapping[str, Table]:
-    found = {}
+    tables = {}
     for (name,) in connection.rows(_NAMES):
-        rows = connection.rows(f"PRAGMA table_info({name})")
-        columns = [column for _, column, *_ in rows]
-        key = sorted((row[5], row[1]) for row in rows if row[5])
+        rows = connection.rows(f"SELECT name, pk FROM pragma_table_info('{name}')")
+        columns = [column for column, _ in rows]
         without_rowid = connection.row(f"SELECT wr FROM pragma_table_list('{name}')") == (1,)
         if without_rowid:
-            found[name] = Table(columns, [column for _, column in key])
+            key = sorted((place, column) for column, place in rows if place)
+            tables[name] = Table(columns, [column for _, column in key])
         else:
-            found[name] = Table([*columns, "rowid"], ["rowid"])
-    return found
+            tables[name] = Table([*columns, "rowid"], ["rowid"])
+    return tables
 
 
 @contextmanager

@@ -13,41 +13,46 @@ from hwci.engine.history import ANYWHERE, EVERYTHING, Listing, Scope, Where
 from hwci.engine.periods import Period
 from hwci.server.errors import ClashError
 from hwci.server.storage.records import Box, BoxNote
-from hwci.server.storage.sql.codec import (
-    from_micros,
-    from_micros_or_none,
-    to_micros,
-    to_micros_or_none,
-)
+from hwci.server.storage.sql.codec import from_micros, from_micros_or_none, to_micros
+from hwci.server.storage.sql.columns import columns_of
 from hwci.server.storage.sql.connection import Query
 from hwci.server.storage.sql.reports.narrowed import of_reports
-from hwci.server.storage.sql.rows import Rows, latest
+from hwci.server.storage.sql.rows import Rows, insert, latest
 
 # One step in the index for each box, where DISTINCT would read every report.
-REPORTED_NAMES = (
-    "WITH RECURSIVE name (key) AS (SELECT min(box_key) FROM report WHERE org_id = ? UNION ALL"
-    " SELECT (SELECT min(r.box_key) FROM report r WHERE r.org_id = ? AND r.box_key > name.key)"
-    " FROM name WHERE name.key IS NOT NULL) SELECT key FROM name WHERE key IS NOT NULL"
+REPORTED_NAMES = """
+WITH RECURSIVE name (key) AS (
+  SELECT min(box_key)
+  FROM report
+  WHERE org_id = ?
+  UNION ALL
+  SELECT (SELECT min(r.box_key) FROM report r WHERE r.org_id = ? AND r.box_key > name.key)
+  FROM name
+  WHERE name.key IS NOT NULL
 )
-_COLUMNS = (
-    "b.id, b.org_id, b.name, b.created_at,"
-    " b.install_digest, b.install_expires_at, b.key_digest, b.last_seen_at"
-)
-_BOX = f"SELECT {_COLUMNS} FROM box b"
-_LISTED = (
-    f"SELECT {_COLUMNS}, (SELECT max(r.started_at) FROM report r"
-    " WHERE r.org_id = b.org_id AND r.box_key = b.name) FROM box b"
-)
+SELECT key
+FROM name
+WHERE key IS NOT NULL
+"""
+_BOX = columns_of(Box)
+_NOTE = columns_of(BoxNote)
 
-_UNCREATED = (
-    "SELECT n.key, (SELECT max(r.started_at) FROM report r"
-    " WHERE r.org_id = ? AND r.box_key = n.key) AS latest"
-    f" FROM ({REPORTED_NAMES}) n WHERE n.key NOT IN (SELECT name FROM box WHERE org_id = ?)"
+_SELECT_BOX = f"SELECT {_BOX.of('b')} FROM box b"
+_SELECT_LISTED = f"""
+SELECT {_BOX.of("b")}, (
+  SELECT max(r.started_at) FROM report r WHERE r.org_id = b.org_id AND r.box_key = b.name
 )
-
-
-_SEEN = "SELECT name, last_seen_at FROM box WHERE org_id = ? AND last_seen_at IS NOT NULL"
-_NOTE = "SELECT n.org_id, n.box_key, n.at, n.text, n.by_id, n.by_name FROM box_note n"
+FROM box b
+"""
+_SELECT_UNCREATED = f"""
+SELECT n.key, (
+  SELECT max(r.started_at) FROM report r WHERE r.org_id = ? AND r.box_key = n.key
+) AS latest
+FROM ({REPORTED_NAMES}) n
+WHERE n.key NOT IN (SELECT name FROM box WHERE org_id = ?)
+"""
+_SELECT_SEEN = "SELECT name, last_seen_at FROM box WHERE org_id = ? AND last_seen_at IS NOT NULL"
+_SELECT_NOTE = f"SELECT {_NOTE.of('n')} FROM box_note n"
 
 
 def _named(column: str, org: bytes, scope: Scope, where: Where) -> Query:
@@ -76,7 +81,7 @@ class BoxRows(Rows):
     ) -> Listing[tuple[Box, datetime | None]]:
         named = _named("b.name", org_id.bytes, scope, where)
         statement = (
-            f"{_LISTED} WHERE b.org_id = ?{named.statement}"
+            f"{_SELECT_LISTED} WHERE b.org_id = ?{named.statement}"
             " ORDER BY b.created_at DESC, b.rowid DESC"
         )
         return self._slice(_listed, statement, (org_id.bytes, *named.values), offset, limit)
@@ -90,42 +95,28 @@ class BoxRows(Rows):
         where: Where = ANYWHERE,
     ) -> Listing[tuple[str, datetime]]:
         named = _named("n.key", org_id.bytes, scope, where)
-        statement = f"{_UNCREATED}{named.statement} ORDER BY latest DESC, n.key"
+        statement = f"{_SELECT_UNCREATED}{named.statement} ORDER BY latest DESC, n.key"
         values = (*(org_id.bytes,) * 4, *named.values)
         return self._slice(_reported, statement, values, offset, limit)
 
     def boxes_seen(self, org_id: UUID) -> Mapping[str, datetime]:
-        rows = self._connection.rows(_SEEN, (org_id.bytes,))
+        rows = self._connection.rows(_SELECT_SEEN, (org_id.bytes,))
         return {name: from_micros(at) for name, at in rows}
 
     def box(self, org_id: UUID, box_id: UUID) -> Box | None:
-        return self._one(
-            _box, f"{_BOX} WHERE b.org_id = ? AND b.id = ?", org_id.bytes, box_id.bytes
+        return self._first(
+            _BOX.read, f"{_SELECT_BOX} WHERE b.org_id = ? AND b.id = ?", org_id.bytes, box_id.bytes
         )
 
     def box_by_key(self, digest: bytes) -> Box | None:
-        return self._one(_box, f"{_BOX} WHERE b.key_digest = ?", digest)
+        return self._first(_BOX.read, f"{_SELECT_BOX} WHERE b.key_digest = ?", digest)
 
     def box_by_install(self, digest: bytes) -> Box | None:
-        return self._one(_box, f"{_BOX} WHERE b.install_digest = ?", digest)
+        return self._first(_BOX.read, f"{_SELECT_BOX} WHERE b.install_digest = ?", digest)
 
     def add_box(self, box: Box) -> None:
         self._refuse_taken(box.org_id, box.id, box.name)
-        self._connection.execute(
-            "INSERT INTO box (id, org_id, name, created_at,"
-            " install_digest, install_expires_at, key_digest, last_seen_at)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-            (
-                box.id.bytes,
-                box.org_id.bytes,
-                box.name,
-                to_micros(box.created_at),
-                box.install_digest,
-                to_micros_or_none(box.install_expires_at),
-                box.key_digest,
-                to_micros_or_none(box.last_seen_at),
-            ),
-        )
+        self._connection.execute(insert("box", _BOX.names), _BOX.row(box))
 
     def rename_box(self, org_id: UUID, box_id: UUID, name: str) -> None:
         self._refuse_taken(org_id, box_id, name)
@@ -184,67 +175,41 @@ class BoxRows(Rows):
     ) -> Listing[BoxNote]:
         of_box = "" if box_key is None else " AND n.box_key = ?"
         values = (org_id.bytes,) if box_key is None else (org_id.bytes, box_key)
-        statement = f"{_NOTE} WHERE n.org_id = ?{of_box} ORDER BY n.at DESC, n.id"
-        return self._slice(_note, statement, values, offset, limit)
+        statement = f"{_SELECT_NOTE} WHERE n.org_id = ?{of_box} ORDER BY n.at DESC, n.id"
+        return self._slice(_NOTE.read, statement, values, offset, limit)
 
     def latest_box_notes(self, org_id: UUID, period: Period) -> Mapping[str, BoxNote]:
         rows = self._connection.rows(
-            f"{_NOTE} WHERE n.org_id = ? AND n.at BETWEEN ? AND ? ORDER BY n.at, n.id",
+            f"{_SELECT_NOTE} WHERE n.org_id = ? AND n.at BETWEEN ? AND ? ORDER BY n.at, n.id",
             (org_id.bytes, to_micros(period.start), to_micros(period.end)),
         )
-        return {note.box_key: note for note in map(_note, rows)}
+        return {note.box_key: note for note in map(_NOTE.read, rows)}
 
     def add_box_note(self, note: BoxNote) -> None:
         added = self._connection.execute(
-            "INSERT INTO box_note (org_id, id, box_key, at, text, by_id, by_name)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (org_id, id) DO NOTHING",
-            (
-                note.org_id.bytes,
-                note.id.bytes,
-                note.box_key,
-                to_micros(note.at),
-                note.text,
-                note.by_id.bytes,
-                note.by_name,
-            ),
+            f"{insert('box_note', ('id', *_NOTE.names))} ON CONFLICT (org_id, id) DO NOTHING",
+            (note.id.bytes, *_NOTE.row(note)),
         )
         if not added.rowcount:
             raise ClashError("text")
 
     def remove_box_note(self, org_id: UUID, note_id: UUID) -> BoxNote | None:
-        one = (org_id.bytes, note_id.bytes)
-        note = self._one(_note, f"{_NOTE} WHERE n.org_id = ? AND n.id = ?", *one)
-        self._connection.execute("DELETE FROM box_note WHERE org_id = ? AND id = ?", one)
+        key = (org_id.bytes, note_id.bytes)
+        note = self._first(_NOTE.read, f"{_SELECT_NOTE} WHERE n.org_id = ? AND n.id = ?", *key)
+        self._connection.execute("DELETE FROM box_note WHERE org_id = ? AND id = ?", key)
         return note
 
     def _refuse_taken(self, org_id: UUID, box_id: UUID, name: str) -> None:
-        statement = f"{_BOX} WHERE b.org_id = ? AND b.name = ? AND b.id <> ?"
-        if self._one(_box, statement, org_id.bytes, name, box_id.bytes) is not None:
+        statement = f"{_SELECT_BOX} WHERE b.org_id = ? AND b.name = ? AND b.id <> ?"
+        if self._first(_BOX.read, statement, org_id.bytes, name, box_id.bytes) is not None:
             raise ClashError("name")
 
 
-def _box(row: tuple[Any, ...]) -> Box:
-    box_id, org_id, name, created_at, install_digest, install_expires_at, key_digest, seen = row
-    return Box(
-        UUID(bytes=box_id),
-        UUID(bytes=org_id),
-        name,
-        from_micros(created_at),
-        install_digest,
-        from_micros_or_none(install_expires_at),
-        key_digest,
-        from_micros_or_none(seen),
-    )
-
-
 def _listed(row: tuple[Any, ...]) -> tuple[Box, datetime | None]:
-    return _box(row[:-1]), from_micros_or_none(row[-1])
+    *box, last_started_at = row
+    return _BOX.read(box), from_micros_or_none(last_started_at)
 
 
 def _reported(row: tuple[str, int]) -> tuple[str, datetime]:
-    return row[0], from_micros(row[1])
-
-
-def _note(row: tuple[Any, ...]) -> BoxNote:
-    org_id, box_key, at, text, by_id, by_name = row
-    return BoxNote(UUID(bytes=org_id), box_key, from_micros(at), text, UUID(bytes=by_id), by_name)
+    name, last_started_at = row
+    return name, from_micros(last_started_at)

@@ -7,10 +7,10 @@ Secrets arrive here as digests only.
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from functools import lru_cache, partial
-from typing import Any
+from functools import lru_cache
+from typing import Any, cast
 from uuid import UUID
 
 from hwci.contract.vocabulary import Role
@@ -27,74 +27,94 @@ from hwci.server.storage.records import (
     Usage,
     User,
 )
-from hwci.server.storage.sql.codec import (
-    from_micros,
-    from_micros_or_none,
-    to_micros,
-    to_micros_or_none,
-    uuid_of,
-)
-from hwci.server.storage.sql.rows import Rows, latest
+from hwci.server.storage.sql.codec import to_micros, to_micros_or_none, uuid_of
+from hwci.server.storage.sql.columns import Columns, column, columns_of
+from hwci.server.storage.sql.rows import Rows, insert, latest
 
-OF_USER = (
-    *("id", "email", "email_key", "name", "password_hash"),
-    *("created_at", "disabled_at", "proved", "notice"),
+_NO_PASSWORD = ""
+"""The column holds no NULL; no hash is empty."""
+USER = columns_of(
+    User,
+    password_hash=column(
+        "password_hash",
+        lambda password: password or _NO_PASSWORD,
+        lambda password: password or None,
+    ),
 )
-"""The columns that `user_of` reads."""
-_USER = f"SELECT {', '.join(OF_USER)} FROM user"
-_ORGANIZATION = "SELECT id, name, ci_metrics_enabled, created_at FROM organization"
-_MEMBERSHIP = (
-    "SELECT o.id, o.name, o.ci_metrics_enabled, o.created_at, m.role, m.joined_at"
-    " FROM membership m JOIN organization o ON o.id = m.org_id"
-)
-_USAGE = "SELECT hour, hour_bytes, all_bytes FROM usage"
-_ADD_USAGE = (
-    "INSERT INTO usage (org_id, hour, hour_bytes, all_bytes) VALUES (?, ?, ?, ?)"
-    " ON CONFLICT (org_id) DO UPDATE SET hour = excluded.hour, hour_bytes = excluded.hour_bytes"
-    " + CASE WHEN usage.hour = excluded.hour THEN usage.hour_bytes ELSE 0 END,"
-    " all_bytes = usage.all_bytes + excluded.all_bytes"
-)
-_KEY_TABLE: Mapping[type[Key], str] = {CiKey: "ci_key", ReaderKey: "reader_key"}
-_COMMON = "id, org_id, name, digest, created_at, last_used_at, revoked_at"
-_KEY_COLUMNS: Mapping[type[Key], str] = {CiKey: _COMMON, ReaderKey: f"{_COMMON}, products"}
-_KEY = {kind: f"SELECT {columns} FROM {_KEY_TABLE[kind]}" for kind, columns in _KEY_COLUMNS.items()}
-_OF_ORGANIZATION = 4
-"""How many columns `_organization` reads."""
+ORGANIZATION = columns_of(Organization)
+MEMBERSHIP = columns_of(Membership)
+OF_MEMBERSHIP = f"{ORGANIZATION.of('o')}, m.role, m.joined_at"
+"""The columns that `MEMBERSHIP` reads."""
+_USAGE = columns_of(Usage)
+_KEYS: Mapping[type[Key], Columns[Key]] = {
+    CiKey: columns_of(CiKey),
+    ReaderKey: columns_of(
+        ReaderKey,
+        products=column(
+            "products",
+            json.dumps,
+            lambda text: tuple([Product(*product) for product in json.loads(text)]),
+        ),
+    ),
+}
+_KEY_TABLES: Mapping[type[Key], str] = {CiKey: "ci_key", ReaderKey: "reader_key"}
+
+_SELECT_USER = f"SELECT {USER.of('u')} FROM user u"
+_SELECT_MEMBERSHIP = f"""
+SELECT {OF_MEMBERSHIP}
+FROM membership m
+JOIN organization o ON o.id = m.org_id
+"""
+_ADD_USAGE = """
+INSERT INTO usage (org_id, hour, hour_bytes, all_bytes) VALUES (?, ?, ?, ?)
+ON CONFLICT (org_id) DO UPDATE SET
+  hour = excluded.hour,
+  hour_bytes = excluded.hour_bytes
+    + CASE WHEN usage.hour = excluded.hour THEN usage.hour_bytes ELSE 0 END,
+  all_bytes = usage.all_bytes + excluded.all_bytes
+"""
+_SELECT_KEY = {
+    kind: f"SELECT {columns.of('k')} FROM {_KEY_TABLES[kind]} k" for kind, columns in _KEYS.items()
+}
 _KEY_WITH_ORGANIZATION = {
-    kind: "SELECT o.id, o.name, o.ci_metrics_enabled, o.created_at,"
-    f" {', '.join(f'k.{column}' for column in columns.split(', '))}"
-    f" FROM {_KEY_TABLE[kind]} k CROSS JOIN organization o ON o.id = k.org_id WHERE k.digest = ?"
-    for kind, columns in _KEY_COLUMNS.items()
+    kind: f"""
+    SELECT {ORGANIZATION.of("o")}, {columns.of("k")}
+    FROM {_KEY_TABLES[kind]} k
+    CROSS JOIN organization o ON o.id = k.org_id
+    WHERE k.digest = ?
+    """
+    for kind, columns in _KEYS.items()
 }
 
 _KNOWN = 256  # keys and organizations that are kept for reuse, as long as their rows are the same
-_NO_PASSWORD = ""
-"""The column holds no NULL; no hash is empty."""
 
 
 class AccountRows(Rows):
     """People and organizations."""
 
     def user(self, user_id: UUID) -> User | None:
-        return self._one(user_of, f"{_USER} WHERE id = ?", user_id.bytes)
+        return self._first(USER.read, f"{_SELECT_USER} WHERE u.id = ?", user_id.bytes)
 
     def user_by_email(self, email_key: str) -> User | None:
-        return self._one(user_of, f"{_USER} WHERE email_key = ?", email_key)
+        return self._first(USER.read, f"{_SELECT_USER} WHERE u.email_key = ?", email_key)
 
     def user_by_reset(self, digest: bytes, now: datetime) -> User | None:
-        statement = f"{_USER} WHERE reset_digest = ? AND reset_expires_at > ?"
-        return self._one(user_of, statement, digest, to_micros(now))
+        statement = f"{_SELECT_USER} WHERE u.reset_digest = ? AND u.reset_expires_at > ?"
+        return self._first(USER.read, statement, digest, to_micros(now))
 
     def organization(self, org_id: UUID) -> Organization | None:
-        return self._one(_organization, f"{_ORGANIZATION} WHERE id = ?", org_id.bytes)
+        statement = f"SELECT {ORGANIZATION.of('o')} FROM organization o WHERE o.id = ?"
+        return self._first(ORGANIZATION.read, statement, org_id.bytes)
 
     def membership(self, org_id: UUID, user_id: UUID) -> Membership | None:
-        statement = f"{_MEMBERSHIP} WHERE m.org_id = ? AND m.user_id = ?"
-        return self._one(membership_of, statement, org_id.bytes, user_id.bytes)
+        statement = f"{_SELECT_MEMBERSHIP} WHERE m.org_id = ? AND m.user_id = ?"
+        return self._first(MEMBERSHIP.read, statement, org_id.bytes, user_id.bytes)
 
     def memberships(self, user_id: UUID, offset: int, limit: int) -> Listing[Membership]:
-        statement = f"{_MEMBERSHIP} WHERE m.user_id = ? ORDER BY m.joined_at DESC, m.rowid DESC"
-        return self._slice(membership_of, statement, (user_id.bytes,), offset, limit)
+        statement = (
+            f"{_SELECT_MEMBERSHIP} WHERE m.user_id = ? ORDER BY m.joined_at DESC, m.rowid DESC"
+        )
+        return self._slice(MEMBERSHIP.read, statement, (user_id.bytes,), offset, limit)
 
     def any_user(self) -> bool:
         return self._connection.row("SELECT 1 FROM user LIMIT 1") is not None
@@ -104,7 +124,8 @@ class AccountRows(Rows):
         return [uuid_of(org_id) for (org_id,) in rows]
 
     def usage(self, org_id: UUID) -> Usage | None:
-        return self._one(lambda row: Usage(*row), f"{_USAGE} WHERE org_id = ?", org_id.bytes)
+        statement = f"SELECT {_USAGE.of('u')} FROM usage u WHERE u.org_id = ?"
+        return self._first(_USAGE.read, statement, org_id.bytes)
 
     def add_usage(self, org_id: UUID, hour: int, size: int) -> Usage:
         self._connection.execute(_ADD_USAGE, (org_id.bytes, hour, size, size))
@@ -115,19 +136,7 @@ class AccountRows(Rows):
     def add_user(self, user: User) -> None:
         # In one statement, as two people may register the same e-mail on two servers at once.
         added = self._connection.execute(
-            f"INSERT INTO user ({', '.join(OF_USER)}) VALUES ({', '.join('?' * len(OF_USER))})"
-            " ON CONFLICT (email_key) DO NOTHING",
-            (
-                user.id.bytes,
-                user.email,
-                user.email_key,
-                user.name,
-                user.password_hash or _NO_PASSWORD,
-                to_micros(user.created_at),
-                to_micros_or_none(user.disabled_at),
-                user.proved,
-                user.notice,
-            ),
+            f"{insert('user', USER.names)} ON CONFLICT (email_key) DO NOTHING", USER.row(user)
         )
         if added.rowcount == 0:
             raise ClashError("email")
@@ -167,16 +176,8 @@ class AccountRows(Rows):
         )
 
     def add_organization(self, organization: Organization) -> None:
-        self._connection.execute(
-            "INSERT INTO organization (id, name, ci_metrics_enabled, created_at)"
-            " VALUES (?, ?, ?, ?)",
-            (
-                organization.id.bytes,
-                organization.name,
-                organization.ci_metrics_enabled,
-                to_micros(organization.created_at),
-            ),
-        )
+        statement = insert("organization", ORGANIZATION.names)
+        self._connection.execute(statement, ORGANIZATION.row(organization))
 
     def add_membership(self, org_id: UUID, user_id: UUID, role: Role, joined_at: datetime) -> None:
         if self.membership(org_id, user_id) is not None:
@@ -200,88 +201,45 @@ class KeyRows(Rows):
         row = self._connection.row(_KEY_WITH_ORGANIZATION[kind], (digest,))
         if row is None:
             return None
-        return _key(kind, row[_OF_ORGANIZATION:]), _organization(row[:_OF_ORGANIZATION])
+        key, organization = _key_with_organization(_KEYS[kind], row)
+        assert isinstance(key, kind)
+        return key, organization
 
     def keys(self, kind: type[AKey], org_id: UUID, offset: int, limit: int) -> Listing[AKey]:
-        statement = f"{_KEY[kind]} WHERE org_id = ? ORDER BY created_at DESC, rowid DESC"
-        return self._slice(partial(_key, kind), statement, (org_id.bytes,), offset, limit)
+        statement = (
+            f"{_SELECT_KEY[kind]} WHERE k.org_id = ? ORDER BY k.created_at DESC, k.rowid DESC"
+        )
+        return self._slice(_reader(kind), statement, (org_id.bytes,), offset, limit)
 
     def add_key(self, key: Key) -> None:
-        values = [
-            key.id.bytes,
-            key.org_id.bytes,
-            key.name,
-            key.digest,
-            to_micros(key.created_at),
-            to_micros_or_none(key.last_used_at),
-            to_micros_or_none(key.revoked_at),
-        ]
-        if isinstance(key, ReaderKey):
-            values.append(json.dumps(key.products))
-        holes = ", ".join("?" * len(values))
-        columns = _KEY_COLUMNS[type(key)]
-        self._connection.execute(
-            f"INSERT INTO {_KEY_TABLE[type(key)]} ({columns}) VALUES ({holes})", values
-        )
+        columns = _KEYS[type(key)]
+        statement = insert(_KEY_TABLES[type(key)], columns.names)
+        self._connection.execute(statement, columns.row(key))
 
     def revoke_key(self, kind: type[AKey], org_id: UUID, key_id: UUID, at: datetime) -> AKey | None:
         self._connection.execute(
-            f"UPDATE {_KEY_TABLE[kind]} SET revoked_at = ?"
+            f"UPDATE {_KEY_TABLES[kind]} SET revoked_at = ?"
             " WHERE org_id = ? AND id = ? AND revoked_at IS NULL",
             (to_micros(at), org_id.bytes, key_id.bytes),
         )
-        statement = f"{_KEY[kind]} WHERE org_id = ? AND id = ?"
-        return self._one(partial(_key, kind), statement, org_id.bytes, key_id.bytes)
+        statement = f"{_SELECT_KEY[kind]} WHERE k.org_id = ? AND k.id = ?"
+        return self._first(_reader(kind), statement, org_id.bytes, key_id.bytes)
 
     def touch_key(self, key: Key, at: datetime) -> None:
         self._connection.execute(
-            f"UPDATE {_KEY_TABLE[type(key)]}"
+            f"UPDATE {_KEY_TABLES[type(key)]}"
             f" SET last_used_at = {latest('last_used_at')}"
             " WHERE org_id = ?2 AND id = ?3",
             (to_micros(at), key.org_id.bytes, key.id.bytes),
         )
 
 
-def user_of(row: tuple[Any, ...]) -> User:
-    """Return the user of a row, its columns in the table's order."""
-    user_id, email, email_key, name, password_hash, created_at, disabled_at, proved, notice = row
-    return User(
-        uuid_of(user_id),
-        email,
-        email_key,
-        name,
-        password_hash or None,
-        from_micros(created_at),
-        from_micros_or_none(disabled_at),
-        bool(proved),
-        notice,
-    )
-
-
-@lru_cache(maxsize=_KNOWN)
-def _organization(row: tuple[Any, ...]) -> Organization:
-    return Organization(uuid_of(row[0]), row[1], bool(row[2]), from_micros(row[3]))
-
-
-def membership_of(row: tuple[Any, ...]) -> Membership:
-    """Return the membership of a row: the columns of its organization, the role, and since when."""
-    return Membership(_organization(row), Role(row[4]), from_micros(row[5]))
-
-
-def _key(kind: type[AKey], row: tuple[Any, ...]) -> AKey:
-    return kind(*_of_key(row))
+def _reader(kind: type[AKey]) -> Callable[[tuple[Any, ...]], AKey]:
+    return cast("Columns[AKey]", _KEYS[kind]).read
 
 
 @lru_cache(maxsize=_KNOWN)  # a report looks its key up twice
-def _of_key(row: tuple[Any, ...]) -> tuple[Any, ...]:
-    key_id, org_id, name, digest, created_at, last_used_at, revoked_at, *products = row
-    return (
-        uuid_of(key_id),
-        uuid_of(org_id),
-        name,
-        digest,
-        from_micros(created_at),
-        from_micros_or_none(last_used_at),
-        from_micros_or_none(revoked_at),
-        *(tuple(Product(*load) for load in json.loads(text)) for text in products),
-    )
+def _key_with_organization(of_key: Columns[Key], row: tuple[Any, ...]) -> tuple[Key, Organization]:
+    columns = iter(row)
+    organization = ORGANIZATION.read(columns)
+    return of_key.read(columns), organization

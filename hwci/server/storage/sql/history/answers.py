@@ -12,10 +12,11 @@ from hwci.server.storage.sql import codec
 from hwci.server.storage.sql.connection import Connection
 from hwci.server.storage.sql.reports import names
 
-REPORTS = (
-    "FROM json_each(?) j CROSS JOIN report r INDEXED BY report_time"
-    " ON r.org_id = ? AND r.product_id = j.value AND r.started_at BETWEEN ? AND ?"
-)
+REPORTS = """
+FROM json_each(?) j
+CROSS JOIN report r INDEXED BY report_time
+  ON r.org_id = ? AND r.product_id = j.value AND r.started_at BETWEEN ? AND ?
+"""
 """The reports of products in a period."""
 ITEMS = "CROSS JOIN item i ON i.org_id = r.org_id AND i.report_id = r.id"
 """The items of each of these reports."""

@@ -19,19 +19,20 @@ from hwci.engine.test_sets import mask_of, tests_in
 from hwci.server.storage.sql import codec
 from hwci.server.storage.sql.history.answers import ITEMS, NOTABLE, Answers
 
-_OF_PERIOD = (
-    "WHERE r.org_id = ?1 AND r.product_id = ?2 AND r.started_at BETWEEN ?3 AND ?4"
-    " AND r.hello_ok = 1"
-)
-_REPORTS = (
-    "SELECT r.template_id, r.box_key, r.started_at"
-    f" FROM report r INDEXED BY report_time {_OF_PERIOD}"
-)
-_NOTABLE = (
-    "SELECT i.test, r.box_key, r.started_at, i.attempts, i.outcome"
-    f" FROM report r INDEXED BY report_time {ITEMS} {_OF_PERIOD} AND {NOTABLE}"
-    " AND i.test IN (SELECT j.value FROM json_each(?5) j)"
-)
+_OF_PERIOD = """
+WHERE r.org_id = ?1 AND r.product_id = ?2 AND r.started_at BETWEEN ?3 AND ?4 AND r.hello_ok = 1
+"""
+_REPORTS = f"""
+SELECT r.template_id, r.box_key, r.started_at
+FROM report r INDEXED BY report_time
+{_OF_PERIOD}
+"""
+_NOTABLE = f"""
+SELECT i.test, r.box_key, r.started_at, i.attempts, i.outcome
+FROM report r INDEXED BY report_time
+{ITEMS}
+{_OF_PERIOD} AND {NOTABLE} AND i.test IN (SELECT j.value FROM json_each(?5) j)
+"""
 
 
 class Cell(NamedTuple):
@@ -65,8 +66,8 @@ class BoxAnswers(Answers):
         starts = [codec.to_micros(start) for start in slots.starts]
         values = self._org, number, starts[0], codec.to_micros(slots.period.end)
         notable: dict[Cell, Notable] = {}
-        found = self._connection.rows(_NOTABLE, (*values, codec.numbers(name_of)))
-        for test, box_key, started_at, attempts, outcome in found:
+        rows = self._connection.rows(_NOTABLE, (*values, codec.numbers(name_of)))
+        for test, box_key, started_at, attempts, outcome in rows:
             cell = Cell(test, box_key, bisect_right(starts, started_at) - 1)
             items, tried, failed = notable.get(cell, Notable())
             notable[cell] = Notable(items + 1, tried + attempts, failed + outcome)

@@ -11,32 +11,57 @@ from functools import cached_property
 from typing import Any
 from uuid import UUID
 
-from hwci.contract.vocabulary import ReviewAction
-from hwci.engine.facts import Changes, FailureKey, Lane, Product, Review, SuiteConfig
+from hwci.engine.facts import Changes, Product, Review, SuiteConfig
 from hwci.engine.history import Place, ReportOrder, RunChanges
 from hwci.server.storage.sql import codec
+from hwci.server.storage.sql.columns import columns_of
 from hwci.server.storage.sql.history.answers import Answers
 from hwci.server.storage.sql.reports import report_rows
 
-_RUN = (
-    "w.started_at, w.run_id, w.run_attempt, w.box_key, w.workflow, w.branch, w.sha, w.changes_id,"
-    + ", ".join(
-        f" (SELECT r.{number} FROM report r WHERE r.org_id = w.org_id AND r.repo_key = w.repo_key"
-        " AND r.run_id = w.run_id AND r.run_attempt = w.run_attempt AND r.box_key = w.box_key)"
-        for number in ("ci_run_id", "ci_run")
-    )
-)
-_CARRIED_BY = (
-    "CROSS JOIN run_changes w INDEXED BY run_changes_list ON w.org_id = c.org_id AND w.changes_id ="
-)
+_ITS_REPORT = """
+r.org_id = w.org_id AND r.repo_key = w.repo_key AND r.run_id = w.run_id
+  AND r.run_attempt = w.run_attempt AND r.box_key = w.box_key
+"""
+_RUN = f"""
+SELECT
+  w.started_at, w.run_id, w.run_attempt, w.box_key, w.workflow, w.branch, w.sha, w.changes_id,
+  (SELECT r.ci_run_id FROM report r WHERE {_ITS_REPORT}),
+  (SELECT r.ci_run FROM report r WHERE {_ITS_REPORT})
+"""
 _IN_ORDER = "ORDER BY w.started_at, w.run_id, w.run_attempt, w.box_key"
-_LISTING = f"FROM changes_commit c {_CARRIED_BY} c.changes_id WHERE c.org_id = ? AND c.repo_key = ?"
-_RUN_IS = "w.org_id = ? AND w.repo_key = ? AND w.workflow = ? AND w.branch = ? AND w.sha = ?"
+_LISTING = """
+FROM changes_commit c
+CROSS JOIN run_changes w INDEXED BY run_changes_list
+  ON w.org_id = c.org_id AND w.changes_id = c.changes_id
+WHERE c.org_id = ? AND c.repo_key = ?
+"""
+_FIRST_LISTING = f"""
+SELECT j.value, (SELECT w.changes_id {_LISTING} AND c.sha = j.value {_IN_ORDER} LIMIT 1)
+FROM json_each(?) j
+"""
+_UNDER_TEST = f"""
+{_RUN}
+FROM run_changes w
+WHERE w.org_id = ? AND w.repo_key = ? AND w.workflow = ? AND w.branch = ? AND w.sha = ?
+  AND w.run_id = (
+    SELECT run_id
+    FROM report INDEXED BY report_commit
+    WHERE org_id = ? AND repo_key = ? AND workflow = ? AND branch = ? AND sha = ?
+    ORDER BY started_at, run_id, run_attempt, box_key LIMIT 1
+  )
+"""
+_BASED_ON = f"""
+{_RUN}
+FROM changes c INDEXED BY changes_base
+CROSS JOIN run_changes w INDEXED BY run_changes_list
+  ON w.org_id = c.org_id AND w.changes_id = c.id
+WHERE c.org_id = ? AND c.repo_key = ? AND c.base_sha = ?
+{_IN_ORDER}
+"""
 
-_REVIEW = (
-    "SELECT failure_id, repo_key, suite, test_id, box_key, branch, sha,"
-    " action, by_id, by_name, at, number, note, issue FROM review WHERE org_id = ?"
-)
+REVIEW = columns_of(Review, elsewhere=("number",))
+"""What a row of `review` has of a review; its number follows the one before."""
+_SELECT_REVIEW = f"SELECT w.failure_id, w.number, {REVIEW.of('w')} FROM review w WHERE w.org_id = ?"
 
 
 class ChangesAnswers(Answers):
@@ -57,38 +82,24 @@ class ChangesAnswers(Answers):
     def changes_under_test(
         self, repo_key: str, workflow: str, branch: str, sha: str
     ) -> RunChanges | None:
-        row = self._connection.row(
-            f"SELECT {_RUN} FROM run_changes w WHERE {_RUN_IS} AND w.run_id = ("
-            " SELECT run_id FROM report INDEXED BY report_commit"
-            " WHERE org_id = ? AND repo_key = ? AND workflow = ? AND branch = ? AND sha = ?"
-            " ORDER BY started_at, run_id, run_attempt, box_key LIMIT 1)",
-            (self._org, repo_key, workflow, branch, sha) * 2,
-        )
+        identity = (self._org, repo_key, workflow, branch, sha)
+        row = self._connection.row(_UNDER_TEST, identity * 2)
         return None if row is None else self._run_changes(row)
 
     def changes_listing(self, repo_key: str, sha: str) -> Sequence[RunChanges]:
         rows = self._connection.rows(
-            f"SELECT {_RUN} {_LISTING} AND c.sha = ? {_IN_ORDER}",
-            (self._org, repo_key, sha),
+            f"{_RUN} {_LISTING} AND c.sha = ? {_IN_ORDER}", (self._org, repo_key, sha)
         )
         return [self._run_changes(row) for row in rows]
 
     def first_listing(self, repo_key: str, shas: Sequence[str]) -> Mapping[str, Changes]:
-        rows = self._connection.rows(
-            f"SELECT j.value, (SELECT w.changes_id {_LISTING} AND c.sha = j.value {_IN_ORDER}"
-            " LIMIT 1) FROM json_each(?) j",
-            (self._org, repo_key, codec.texts(shas)),
-        )
+        rows = self._connection.rows(_FIRST_LISTING, (self._org, repo_key, codec.texts(shas)))
         listings = {sha: number for sha, number in rows if number is not None}
         self._load_changes(listings.values())
         return {sha: self._read_changes[number] for sha, number in listings.items()}
 
     def changes_based_on(self, repo_key: str, sha: str) -> Sequence[RunChanges]:
-        rows = self._connection.rows(
-            f"SELECT {_RUN} FROM changes c INDEXED BY changes_base {_CARRIED_BY} c.id"
-            f" WHERE c.org_id = ? AND c.repo_key = ? AND c.base_sha = ? {_IN_ORDER}",
-            (self._org, repo_key, sha),
-        )
+        rows = self._connection.rows(_BASED_ON, (self._org, repo_key, sha))
         return [self._run_changes(row) for row in rows]
 
     def _load_changes(self, numbers: Iterable[int]) -> None:
@@ -116,29 +127,22 @@ class ChangesAnswers(Answers):
         rows = self._connection.rows(
             "SELECT repo_key, suite, body FROM suite_config WHERE org_id = ?", (self._org,)
         )
-        return {Product(row[0], row[1]): codec.config_of(*row) for row in rows}
+        return {
+            Product(repo_key, suite): codec.config_of(repo_key, suite, body)
+            for repo_key, suite, body in rows
+        }
 
-    def reviews(self, of: Collection[UUID] | None = None) -> Mapping[UUID, Review]:
-        if of is None:
-            rows = self._connection.rows(_REVIEW, (self._org,))
-            return {codec.uuid_of(row[0]): _review(row) for row in rows}
-        found = {}
-        for one in of:
-            row = self._connection.row(f"{_REVIEW} AND failure_id = ?", (self._org, one.bytes))
-            if row is not None:
-                found[one] = _review(row)
-        return found
-
-
-def _review(row: tuple[Any, ...]) -> Review:
-    action, by_id, by_name, at, number, note, issue = row[7:]
-    return Review(
-        key=FailureKey(Lane(*row[1:6]), row[6]),
-        action=ReviewAction(action),
-        by_id=by_id,
-        by_name=by_name,
-        at=codec.from_micros(at),
-        number=number,
-        note=note,
-        issue=issue,
-    )
+    def reviews(self, failures: Collection[UUID] | None = None) -> Mapping[UUID, Review]:
+        if failures is None:
+            rows = self._connection.rows(_SELECT_REVIEW, (self._org,))
+        else:
+            statement = f"{_SELECT_REVIEW} AND w.failure_id = ?"
+            rows = [
+                row
+                for failure in failures
+                for row in self._connection.rows(statement, (self._org, failure.bytes))
+            ]
+        return {
+            codec.uuid_of(failure): REVIEW.read(columns, number=number)
+            for failure, number, *columns in rows
+        }

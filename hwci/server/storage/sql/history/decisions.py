@@ -16,10 +16,11 @@ from uuid import UUID
 from hwci.contract.vocabulary import FailureClass
 from hwci.engine.derived.rows import NEVER
 from hwci.engine.facts import FailureKey, Lane, Product
-from hwci.engine.history import Decision, Episode, Listing, ResolvedEpisodes, Scope
+from hwci.engine.history import Decision, Episode, FailingRun, Listing, ResolvedEpisodes, Scope
 from hwci.engine.periods import Period
 from hwci.engine.rules import classify
 from hwci.server.storage.sql import codec
+from hwci.server.storage.sql.columns import selected
 from hwci.server.storage.sql.connection import Query
 from hwci.server.storage.sql.history.answers import Answers
 from hwci.server.storage.sql.history.failures import first_run
@@ -32,61 +33,86 @@ over them again.
 _NO_END = 2**62
 """Of a list: more rows than there are."""
 _PRODUCT = "FROM json_each(?) j CROSS JOIN product q ON q.org_id = ? AND q.id = j.value"
-_STARTED = (
-    "CROSS JOIN episode e INDEXED BY episode_time"
-    " ON e.org_id = q.org_id AND e.product_id = q.id AND e.started_at BETWEEN ? AND ?"
-)
-_COLUMNS = (
-    "SELECT e.number, e.product_id, e.test, e.box_key, e.branch, e.first_sha, e.first_id,"
-    " e.started_at, e.run_id, e.run_attempt, e.workflow, e.verdict, e.ci_run_id, e.ci_run,"
-    " e.last_sha, e.commits, e.fix_sha, e.decision, e.decided_by, e.reviewed"
-)
-_REVIEWS = (
-    "SELECT e.number, f.id FROM json_each(?) j"
-    " CROSS JOIN episode e ON e.org_id = ? AND e.number = j.value"
-    f" CROSS JOIN failure f INDEXED BY failure_reviewed ON {REVIEWED_MEMBER}"
-)
+_STARTED = """
+CROSS JOIN episode e INDEXED BY episode_time
+  ON e.org_id = q.org_id AND e.product_id = q.id AND e.started_at BETWEEN ? AND ?
+"""
+_COLUMNS = f"""
+SELECT
+  e.number, e.reviewed, e.product_id, e.test, e.box_key, e.branch, e.first_sha, e.first_id,
+  e.last_sha, e.commits, e.fix_sha, e.decision, e.decided_by,
+  {selected("e", FailingRun._fields)}
+"""
+_REVIEWS = f"""
+SELECT e.number, f.id
+FROM json_each(?) j
+CROSS JOIN episode e ON e.org_id = ? AND e.number = j.value
+CROSS JOIN failure f INDEXED BY failure_reviewed ON {REVIEWED_MEMBER}
+"""
 # Products with what decides now, as `_decided_by`, and decisions.
-_DECIDED = (
-    "WITH q AS MATERIALIZED (SELECT q.org_id, q.id,"
-    " ?1 || coalesce(CAST(s.version AS TEXT), '-') AS decided_by"
-    " FROM json_each(?2) j CROSS JOIN product q ON q.org_id = ?3 AND q.id = j.value"
-    " LEFT JOIN suite_config s"
-    " ON s.org_id = q.org_id AND s.repo_key = q.repo_key AND s.suite = q.suite),"
-    " d AS MATERIALIZED (SELECT j.value AS decision FROM json_each(?6) j)"
-)
+_DECIDED = """
+WITH q AS MATERIALIZED (
+  SELECT q.org_id, q.id, ?1 || coalesce(CAST(s.version AS TEXT), '-') AS decided_by
+  FROM json_each(?2) j
+  CROSS JOIN product q ON q.org_id = ?3 AND q.id = j.value
+  LEFT JOIN suite_config s ON s.org_id = q.org_id AND s.repo_key = q.repo_key AND s.suite = q.suite
+),
+d AS MATERIALIZED (SELECT j.value AS decision FROM json_each(?6) j)
+"""
 _SETTLED = f"e.fix_rank < {NEVER} AND e.reviewed = 0"
-_IN_CELL = (
-    "episode e INDEXED BY episode_settled {0} e.org_id = c.org_id AND e.product_id = c.id"
-    " AND e.decided_by = c.decided_by AND e.decision = c.decision"
-    f" AND e.started_at BETWEEN {{1}} AND ?5 AND {_SETTLED}"
-)
+_IN_CELL = f"""
+episode e INDEXED BY episode_settled {{0}} e.org_id = c.org_id AND e.product_id = c.id
+  AND e.decided_by = c.decided_by AND e.decision = c.decision
+  AND e.started_at BETWEEN {{1}} AND ?5 AND {_SETTLED}
+"""
 _RESOLVED = f"(e.fix_rank < {NEVER} OR e.reviewed > 0)"
-_WITHIN = (
-    "q CROSS JOIN episode e INDEXED BY episode_time ON e.org_id = q.org_id"
-    " AND e.product_id = q.id AND e.started_at BETWEEN ?4 AND ?5"
-)
+_WITHIN = """
+q
+CROSS JOIN episode e INDEXED BY episode_time
+  ON e.org_id = q.org_id AND e.product_id = q.id AND e.started_at BETWEEN ?4 AND ?5
+"""
 _CELLS = "SELECT q.org_id, q.id, q.decided_by, d.decision FROM q CROSS JOIN d ON 1 = 1"
 # Of each decision, and of all that are resolved.
-_COUNTS = (
-    f"{_DECIDED}, c AS MATERIALIZED ({_CELLS})"
-    f" SELECT c.decision, (SELECT count(*) FROM {_IN_CELL.format('WHERE', '?4')}) FROM c"
-    f" UNION ALL SELECT NULL, count(*) FROM {_WITHIN} WHERE {_RESOLVED}"
-)
+_COUNTS = f"""
+{_DECIDED},
+c AS MATERIALIZED ({_CELLS})
+SELECT c.decision, (SELECT count(*) FROM {_IN_CELL.format("WHERE", "?4")})
+FROM c
+UNION ALL
+SELECT NULL, count(*)
+FROM {_WITHIN}
+WHERE {_RESOLVED}
+"""
 # So many of the newest of these decisions, and those that started with the last of them or a bit
 # later: no fewer began since the time from which on one product has so many of one decision.
-_NEWEST = (
-    f"{_DECIDED}, c AS MATERIALIZED ({_CELLS}), n AS MATERIALIZED (SELECT max(coalesce("
-    f"(SELECT e.started_at FROM {_IN_CELL.format('WHERE', '?4')}"
-    " ORDER BY e.started_at DESC LIMIT 1 OFFSET ?7), ?4)) AS since FROM c)"
-    " SELECT -e.started_at, e.first_id, e.number, e.decision FROM c"
-    f" CROSS JOIN {_IN_CELL.format('ON', '(SELECT n.since FROM n)')}"
+_NEWEST = f"""
+{_DECIDED},
+c AS MATERIALIZED ({_CELLS}),
+n AS MATERIALIZED (
+  SELECT max(coalesce(
+    (
+      SELECT e.started_at
+      FROM {_IN_CELL.format("WHERE", "?4")}
+      ORDER BY e.started_at DESC LIMIT 1 OFFSET ?7
+    ),
+    ?4
+  )) AS since
+  FROM c
 )
-_UNSETTLED = (
-    f"{_DECIDED} SELECT e.number FROM {_WITHIN} WHERE {_RESOLVED} AND CASE WHEN {_SETTLED}"
-    " AND e.decided_by = q.decided_by AND e.decision IN (SELECT d.decision FROM d)"
-    " THEN 0 ELSE 1 END = 1"
-)
+SELECT -e.started_at, e.first_id, e.number, e.decision
+FROM c
+CROSS JOIN {_IN_CELL.format("ON", "(SELECT n.since FROM n)")}
+"""
+_UNSETTLED = f"""
+{_DECIDED}
+SELECT e.number
+FROM {_WITHIN}
+WHERE {_RESOLVED} AND CASE
+  WHEN {_SETTLED} AND e.decided_by = q.decided_by AND e.decision IN (SELECT d.decision FROM d)
+  THEN 0
+  ELSE 1
+END = 1
+"""
 _EPISODES = f"{_COLUMNS} {_PRODUCT} {_STARTED}"
 _NUMBERED = (
     f"{_COLUMNS} FROM json_each(?) j CROSS JOIN episode e ON e.org_id = ? AND e.number = j.value"
@@ -107,8 +133,8 @@ class EpisodeAnswers(Answers):
         tables: Sequence[Collection[FailureClass]],
         most: int | None = None,
     ) -> ResolvedEpisodes:
-        asked = (f"{classify.VERSION} ", *self._within(scope, period))
-        known = (*asked, codec.texts(codec.DECISIONS))
+        values = (f"{classify.VERSION} ", *self._within(scope, period))
+        known = (*values, codec.texts(codec.DECISIONS))
         counts: Counter[str | None] = Counter()  # None: all
         for decision, count in self._connection.rows(_COUNTS, known):
             counts[decision] += count
@@ -118,20 +144,23 @@ class EpisodeAnswers(Answers):
         classes = {
             text: codec.DECISIONS[text].failure_class for text in codec.DECISIONS if counts[text]
         }
-        first: dict[FailureClass, list[int]] = {of: [] for of in classes.values()}
+        first: dict[FailureClass, list[int]] = {kind: [] for kind in classes.values()}
         wanted = [
-            codec.texts(text for text, of in classes.items() if of in table) for table in tables
+            codec.texts(text for text, kind in classes.items() if kind in table) for table in tables
         ]
-        for rows in self._newest([(*asked, texts) for texts in wanted], most):
+        for rows in self._newest([(*values, texts) for texts in wanted], most):
             for _, _, number, text in rows:
                 first[classes[text]].append(number)
-        found = self._numbered(chain(unsettled, *first.values()))
+        episodes = self._numbered(chain(unsettled, *first.values()))
         totals: Counter[FailureClass] = Counter()
-        for text, of in classes.items():
-            totals[of] += counts[text]
+        for text, kind in classes.items():
+            totals[kind] += counts[text]
         return ResolvedEpisodes(
-            {of: Listing([found[one] for one in those], totals[of]) for of, those in first.items()},
-            [found[one] for one in unsettled],
+            {
+                kind: Listing([episodes[number] for number in those], totals[kind])
+                for kind, those in first.items()
+            },
+            [episodes[number] for number in unsettled],
         )
 
     def _newest(
@@ -159,54 +188,57 @@ class EpisodeAnswers(Answers):
         if not rows:
             return ()
         reviewed: dict[int, list[UUID]] = defaultdict(list)
-        if numbers := codec.numbers(row[0] for row in rows if row[-1]):
+        if numbers := codec.numbers(number for number, reviews, *_ in rows if reviews):
             for number, failure_id in self._connection.rows(_REVIEWS, (numbers, self._org)):
                 reviewed[number].append(codec.uuid_of(failure_id))
         tests: dict[int, set[int]] = defaultdict(set)
-        for _, product, test, *_ in rows:
+        for _, _, product, test, *_ in rows:
             tests[product].add(test)
-        names = {product: self._test_names(product, found) for product, found in tests.items()}
-        return [
-            self._episode(row, names[row[1]][row[2]], tuple(reviewed.get(row[0], ())))
-            for row in rows
-        ]
-
-    def _episode(self, row: tuple[Any, ...], test_id: str, reviewed: tuple[UUID, ...]) -> Episode:
-        number, product, _, box_key, branch, first_sha, first_id = row[:7]
-        last_sha, commits, fix, decision, decided_by = row[14:19]
-        is_kept = decision is not None and decided_by == self._decides_now(product)
-        return Episode(
-            id=codec.uuid_of(first_id),
-            key=FailureKey(Lane(*self._product_of[product], test_id, box_key, branch), first_sha),
-            first=first_run(*row[7:14]),
-            last_sha=last_sha,
-            commits=commits,
-            fix=fix or None,
-            reviewed=reviewed,
-            decision=codec.to_decision(decision) if is_kept else None,
-            number=number,
-        )
+        names = {product: self._test_names(product, those) for product, those in tests.items()}
+        episodes = []
+        for number, _, product, test, box_key, branch, first_sha, *columns in rows:
+            first_id, last_sha, commits, fix, decision, decided_by, *run = columns
+            lane = Lane(*self._product_of[product], names[product][test], box_key, branch)
+            is_kept = decision is not None and decided_by == self._decides_now(product)
+            episodes.append(
+                Episode(
+                    id=codec.uuid_of(first_id),
+                    key=FailureKey(lane, first_sha),
+                    first=first_run(*run),
+                    last_sha=last_sha,
+                    commits=commits,
+                    fix=fix or None,
+                    reviewed=tuple(reviewed.get(number, ())),
+                    decision=codec.to_decision(decision) if is_kept else None,
+                    number=number,
+                )
+            )
+        return episodes
 
     def keep(self, decided: Sequence[tuple[Episode, Decision]]) -> None:
         """Keep decisions that were made of the present rows."""
-        decided = [(one, found) for one, found in decided if len(found.rests_on) <= _WALK_MOST]
+        decided = [
+            (episode, decision)
+            for episode, decision in decided
+            if len(decision.rests_on) <= _WALK_MOST
+        ]
         self._connection.execute_many(
             "UPDATE episode SET decision = ?, decided_by = ? WHERE org_id = ? AND number = ?",
             [
                 (
-                    *(codec.decision_text(found), self._decided_by(one.key.lane.product)),
-                    *(self._org, one.number),
+                    *(codec.decision_text(decision), self._decided_by(episode.key.lane.product)),
+                    *(self._org, episode.number),
                 )
-                for one, found in decided
+                for episode, decision in decided
             ],
         )
         self._connection.execute_many(
             "INSERT INTO walk_commit (org_id, repo_key, last_sha, fix_sha, sha)"
             " VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
             {
-                (self._org, one.key.lane.repo_key, one.last_sha, one.fix, sha)
-                for one, found in decided
-                for sha in found.rests_on
+                (self._org, episode.key.lane.repo_key, episode.last_sha, episode.fix, sha)
+                for episode, decision in decided
+                for sha in decision.rests_on
             },
         )
 

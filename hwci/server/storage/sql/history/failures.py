@@ -20,7 +20,9 @@ from hwci.engine.history import Episode, FailingRun, Failure, LaneCommit, LaneRu
 from hwci.engine.periods import Period
 from hwci.server.storage.sql import codec
 from hwci.server.storage.sql.codec import Stamp
+from hwci.server.storage.sql.columns import selected
 from hwci.server.storage.sql.history.answers import ITEMS, REPORTS, Answers
+from hwci.server.storage.sql.reports.derive import FIRST_OF_FAILURE
 from hwci.server.storage.sql.reports.passes import (
     Line,
     Walked,
@@ -29,87 +31,120 @@ from hwci.server.storage.sql.reports.passes import (
     walk_before,
 )
 
-_FAILURE = (
-    "f.id, f.product_id, f.test, f.box_key, f.branch, f.sha, f.items,"
-    " f.first_started_at, f.first_run_id, f.first_run_attempt, f.first_workflow,"
-    " f.first_verdict, f.first_ci_run_id, f.first_ci_run, f.last_started_at,"
-    " p.started_at, p.way, p.position, f.passed, f.reviewed"
-)
-_PLACE = (
-    " CROSS JOIN product q ON q.org_id = f.org_id AND q.id = f.product_id CROSS JOIN place p"
-    " ON p.org_id = f.org_id AND p.repo_key = q.repo_key AND p.sha = f.sha AND p.branch = f.branch"
-)
+_FAILURE = f"""
+  f.id, f.product_id, f.test, f.box_key, f.branch, p.started_at, p.way, p.position, f.sha,
+  f.items, f.last_started_at, f.passed, f.reviewed, {selected("f", FIRST_OF_FAILURE)}
+"""
+_PLACE = """
+CROSS JOIN product q ON q.org_id = f.org_id AND q.id = f.product_id
+CROSS JOIN place p
+  ON p.org_id = f.org_id AND p.repo_key = q.repo_key AND p.sha = f.sha AND p.branch = f.branch
+"""
 # Episodes of a lane do not overlap, but for flakes, which are one commit each.
-_EPISODE = (
-    " LEFT JOIN episode e ON e.org_id = f.org_id AND e.number ="
-    " (SELECT o.number FROM episode o INDEXED BY episode_lane"
-    " WHERE o.org_id = f.org_id AND o.product_id = f.product_id AND o.box_key = f.box_key"
-    " AND o.branch = f.branch AND o.test = f.test AND o.flake = f.passed"
-    " AND o.first_rank <= f.rank AND o.last_rank >= f.rank ORDER BY o.first_rank DESC LIMIT 1)"
-)
+_EPISODE = """
+LEFT JOIN episode e
+  ON e.org_id = f.org_id
+  AND e.number = (
+    SELECT o.number
+    FROM episode o INDEXED BY episode_lane
+    WHERE o.org_id = f.org_id AND o.product_id = f.product_id AND o.box_key = f.box_key
+      AND o.branch = f.branch AND o.test = f.test AND o.flake = f.passed AND o.first_rank <= f.rank
+      AND o.last_rank >= f.rank
+    ORDER BY o.first_rank DESC LIMIT 1
+  )
+"""
 _FAILING = f"{REPORTS} AND r.hello_ok = 1 {ITEMS} AND i.outcome = 1"
-_WITH_GROUPS = (
-    "WITH hit AS MATERIALIZED ("
-    " SELECT DISTINCT f.product_id, f.box_key, f.branch, f.test, f.passed,"
-    " coalesce(e.first_rank, f.rank) AS first_rank, coalesce(e.last_rank, f.rank) AS last_rank,"
-    f" e.fix_sha {_FAILING}"
-    f" CROSS JOIN failure f ON f.org_id = i.org_id AND f.id = i.failure_id{_EPISODE})"
-    f" SELECT {_FAILURE}, h.fix_sha FROM hit h CROSS JOIN failure f INDEXED BY failure_lane"
-    " ON f.org_id = ? AND f.product_id = h.product_id AND f.box_key = h.box_key"
-    " AND f.branch = h.branch AND f.test = h.test AND f.passed = h.passed"
-    f" AND f.rank BETWEEN h.first_rank AND h.last_rank{_PLACE}"
+_WITH_GROUPS = f"""
+WITH hit AS MATERIALIZED (
+  SELECT DISTINCT
+    f.product_id, f.box_key, f.branch, f.test, f.passed,
+    coalesce(e.first_rank, f.rank) AS first_rank, coalesce(e.last_rank, f.rank) AS last_rank,
+    e.fix_sha
+  {_FAILING}
+  CROSS JOIN failure f ON f.org_id = i.org_id AND f.id = i.failure_id
+  {_EPISODE}
 )
-_TOGETHER = (
-    "WITH hit AS MATERIALIZED ("
-    " SELECT f.product_id, f.box_key, f.branch, f.test, e.first_rank, e.last_rank, e.fix_sha"
-    f" FROM failure f{_EPISODE} WHERE f.org_id = ? AND f.id = ?)"
-    f" SELECT {_FAILURE}, h.fix_sha FROM hit h CROSS JOIN failure f INDEXED BY failure_lane"
-    " ON f.org_id = ? AND f.product_id = h.product_id AND f.box_key = h.box_key"
-    " AND f.branch = h.branch AND f.test = h.test AND f.passed = 0"
-    f" AND f.rank BETWEEN h.first_rank AND h.last_rank{_PLACE}"
+SELECT h.fix_sha, {_FAILURE}
+FROM hit h
+CROSS JOIN failure f INDEXED BY failure_lane
+  ON f.org_id = ? AND f.product_id = h.product_id AND f.box_key = h.box_key AND f.branch = h.branch
+  AND f.test = h.test AND f.passed = h.passed AND f.rank BETWEEN h.first_rank AND h.last_rank
+{_PLACE}
+"""
+_TOGETHER = f"""
+WITH hit AS MATERIALIZED (
+  SELECT f.product_id, f.box_key, f.branch, f.test, e.first_rank, e.last_rank, e.fix_sha
+  FROM failure f
+  {_EPISODE}
+  WHERE f.org_id = ? AND f.id = ?
 )
-_MEMBERS = (
-    f"SELECT e.number, {_FAILURE}, e.fix_sha FROM json_each(?) j"
-    " CROSS JOIN episode e ON e.org_id = ? AND e.number = j.value"
-    " CROSS JOIN failure f INDEXED BY failure_lane"
-    " ON f.org_id = ? AND f.product_id = e.product_id AND f.box_key = e.box_key"
-    " AND f.branch = e.branch AND f.test = e.test AND f.passed = e.flake"
-    f" AND f.rank BETWEEN e.first_rank AND e.last_rank{_PLACE}"
-)
+SELECT h.fix_sha, {_FAILURE}
+FROM hit h
+CROSS JOIN failure f INDEXED BY failure_lane
+  ON f.org_id = ? AND f.product_id = h.product_id AND f.box_key = h.box_key AND f.branch = h.branch
+  AND f.test = h.test AND f.passed = 0 AND f.rank BETWEEN h.first_rank AND h.last_rank
+{_PLACE}
+"""
+_MEMBERS = f"""
+SELECT e.number, e.fix_sha, {_FAILURE}
+FROM json_each(?) j
+CROSS JOIN episode e ON e.org_id = ? AND e.number = j.value
+CROSS JOIN failure f INDEXED BY failure_lane
+  ON f.org_id = ? AND f.product_id = e.product_id AND f.box_key = e.box_key AND f.branch = e.branch
+  AND f.test = e.test AND f.passed = e.flake AND f.rank BETWEEN e.first_rank AND e.last_rank
+{_PLACE}
+"""
 IS_FLAKE = "f.passed = 1 AND f.reviewed = 0"
 FLAKY = (
     f"{_FAILING} CROSS JOIN failure f ON f.org_id = i.org_id AND f.id = i.failure_id AND {IS_FLAKE}"
 )
 _BY_ID = (
-    f"SELECT {_FAILURE}, e.fix_sha FROM failure f{_PLACE}{_EPISODE} WHERE f.org_id = ? AND f.id = ?"
+    f"SELECT e.fix_sha, {_FAILURE} FROM failure f{_PLACE}{_EPISODE} WHERE f.org_id = ? AND f.id = ?"
 )
 
 _AT_ONCE = 100
-_OF_FAILURE = (
-    "r.org_id = f.org_id AND r.sha = f.sha AND r.product_id = f.product_id"
-    " AND r.box_key = f.box_key AND r.hello_ok = 1 AND r.branch = f.branch"
-    " CROSS JOIN item i ON i.org_id = r.org_id AND i.report_id = r.id AND i.test = f.test"
-    " AND i.outcome = 1"
-)
+_OF_FAILURE = """
+r.org_id = f.org_id AND r.sha = f.sha AND r.product_id = f.product_id AND r.box_key = f.box_key
+  AND r.hello_ok = 1 AND r.branch = f.branch
+CROSS JOIN item i
+  ON i.org_id = r.org_id AND i.report_id = r.id AND i.test = f.test AND i.outcome = 1
+"""
 _SOME = f"WHERE f.org_id = ? AND f.id IN ({', '.join('?' * _AT_ONCE)})"
-_ATTEMPTS = (
-    "SELECT f.id, sum(i.attempts) FROM failure f CROSS JOIN report r INDEXED BY report_commit"
-    f" ON {_OF_FAILURE} {_SOME} GROUP BY f.id"
-)
-_MESSAGES = (
-    "SELECT f.id, i.message FROM failure f CROSS JOIN report r INDEXED BY report_commit"
-    f" ON {_OF_FAILURE} AND i.message IS NOT NULL {_SOME}"
-    " ORDER BY r.started_at, r.run_id, r.run_attempt"
-)
+_ATTEMPTS = f"""
+SELECT f.id, sum(i.attempts)
+FROM failure f
+CROSS JOIN report r INDEXED BY report_commit ON {_OF_FAILURE}
+{_SOME}
+GROUP BY f.id
+"""
+_MESSAGES = f"""
+SELECT f.id, i.message
+FROM failure f
+CROSS JOIN report r INDEXED BY report_commit ON {_OF_FAILURE} AND i.message IS NOT NULL
+{_SOME}
+ORDER BY r.started_at, r.run_id, r.run_attempt
+"""
+_LANE_RUNS = """
+SELECT
+  r.template_id, p.tests, r.durations, r.started_at, r.ci_run_id, r.run_attempt, r.workflow,
+  r.branch, r.ci_run, i.outcome, i.attempts, i.verdict, i.message
+FROM report r INDEXED BY report_commit
+JOIN template p ON p.org_id = r.org_id AND p.id = r.template_id
+LEFT JOIN item i ON i.org_id = r.org_id AND i.report_id = r.id AND i.test = ?
+WHERE r.org_id = ? AND r.product_id = ? AND r.box_key = ? AND r.sha = ? AND r.hello_ok = 1
+ORDER BY r.started_at, r.run_id, r.run_attempt
+"""
 _LISTS = "SELECT id FROM template WHERE org_id = ? AND product_id = ?"
-_LAST = (
-    "SELECT coalesce((SELECT i.outcome FROM item i WHERE i.org_id = r.org_id"
-    " AND i.report_id = r.id AND i.test = ?), 0)"
-    " FROM report r INDEXED BY report_branch WHERE r.org_id = ? AND r.branch = ?"
-    " AND r.started_at >= ? AND r.box_key = ? AND r.product_id = ? AND r.hello_ok = 1"
-    " AND r.template_id IN (SELECT j.value FROM json_each(?) j)"
-    " ORDER BY r.started_at DESC, r.run_id DESC, r.run_attempt DESC LIMIT 1"
+_LAST = """
+SELECT coalesce(
+  (SELECT i.outcome FROM item i WHERE i.org_id = r.org_id AND i.report_id = r.id AND i.test = ?),
+  0
 )
+FROM report r INDEXED BY report_branch
+WHERE r.org_id = ? AND r.branch = ? AND r.started_at >= ? AND r.box_key = ? AND r.product_id = ?
+  AND r.hello_ok = 1 AND r.template_id IN (SELECT j.value FROM json_each(?) j)
+ORDER BY r.started_at DESC, r.run_id DESC, r.run_attempt DESC LIMIT 1
+"""
 
 
 class FailureAnswers(Answers):
@@ -139,11 +174,11 @@ class FailureAnswers(Answers):
     def members(self, episodes: Sequence[Episode]) -> Sequence[Sequence[Failure]]:
         numbers = [episode.number for episode in episodes if episode.number is not None]
         rows = self._connection.rows(_MEMBERS, (codec.numbers(numbers), self._org, self._org))
-        found: dict[int, list[Failure]] = {number: [] for number in numbers}
-        members = self._failures([row[1:] for row in rows])
-        for (number, *_), failure in zip(rows, members, strict=True):
-            found[number].append(failure)
-        return [*found.values()]
+        members: dict[int, list[Failure]] = {number: [] for number in numbers}
+        failures = self._failures([columns for _, *columns in rows])
+        for (number, *_), failure in zip(rows, failures, strict=True):
+            members[number].append(failure)
+        return [*members.values()]
 
     def together(self, failure: Failure) -> Sequence[Failure]:
         if failure.passed:
@@ -152,10 +187,10 @@ class FailureAnswers(Answers):
         return self._failures(self._connection.rows(_TOGETHER, values))
 
     def pass_started_at(self, lane: Lane, sha: str) -> datetime | None:
-        found = self._find(lane)
-        if found is None:
+        placed = self._find(lane)
+        if placed is None:
             return None
-        line, test = found
+        line, test = placed
         starts = passing_starts(self._connection, self._org, line.track.bench, sha, test)
         return codec.from_micros_or_none(min(starts, default=None))
 
@@ -164,23 +199,23 @@ class FailureAnswers(Answers):
         return {failure_id: int(attempts) for failure_id, attempts in rows}
 
     def messages(self, failures: Collection[UUID]) -> Mapping[UUID, str]:
-        found: dict[UUID, str] = {}
+        messages: dict[UUID, str] = {}
         for failure_id, message in self._of_some(_MESSAGES, failures):
-            found.setdefault(failure_id, message)
-        return found
+            messages.setdefault(failure_id, message)
+        return messages
 
     def _of_some(self, statement: str, failures: Collection[UUID]) -> Iterator[tuple[UUID, Any]]:
-        asked = iter([failure.bytes for failure in failures])
-        while some := list(islice(asked, _AT_ONCE)):
+        ids = iter([failure.bytes for failure in failures])
+        while some := list(islice(ids, _AT_ONCE)):
             some += some[-1:] * (_AT_ONCE - len(some))  # the statement has that many places
             for failure_id, value in self._connection.rows(statement, (self._org, *some)):
                 yield codec.uuid_of(failure_id), value
 
     def last_outcome(self, lane: Lane, since: datetime) -> Outcome | None:
-        found = self._find(lane)
-        if found is None:
+        placed = self._find(lane)
+        if placed is None:
             return None
-        line, test = found
+        line, test = placed
         product, box_key = line.track.bench
         lists = [
             number
@@ -188,29 +223,29 @@ class FailureAnswers(Answers):
             if self._connection.mask(self._org, number) >> test & 1
         ]
         at = codec.to_micros(since)
-        row = self._connection.row(
+        rows = self._connection.rows(
             _LAST, (test, self._org, lane.branch, at, box_key, product, codec.numbers(lists))
         )
-        return None if row is None else codec.OUTCOMES[row[0]]
+        return next((codec.OUTCOMES[outcome] for (outcome,) in rows), None)
 
     def lane_commits(self, lane: Lane, first: Place, last: Place, margin: int) -> list[LaneCommit]:
-        found = self._find(lane)
-        if found is None:
+        placed = self._find(lane)
+        if placed is None:
             return []
-        line, test = found
+        line, test = placed
         end = codec.to_stamp(last)
         rank = self._rank(lane, first)
         earlier = walk_before(self._connection, self._org, line, rank)
         later = walk_after(self._connection, self._org, line, rank - 1)
-        places = _first_commits(earlier, test, margin)[::-1]
-        places += _first_commits(later, test, margin, end)
+        stamps = _first_commits(earlier, test, margin)[::-1]
+        stamps += _first_commits(later, test, margin, end)
         return [
             LaneCommit(
-                place[3],
-                codec.to_place(*place),
-                tuple(self._lane_runs(line.track.bench, test, place[3])),
+                stamp.sha,
+                codec.to_place(*stamp),
+                tuple(self._lane_runs(line.track.bench, test, stamp.sha)),
             )
-            for place in places
+            for stamp in stamps
         ]
 
     def _window(self, scope: Scope, period: Period) -> tuple[object, ...]:
@@ -218,62 +253,50 @@ class FailureAnswers(Answers):
         return (self._scoped(scope), self._org, start, end)
 
     def _rank(self, lane: Lane, place: Place) -> int:
-        row = self._connection.row(
+        ((rank,),) = self._connection.rows(
             "SELECT rank FROM place WHERE org_id = ? AND repo_key = ? AND sha = ? AND branch = ?",
             (self._org, lane.repo_key, place.sha, lane.branch),
         )
-        assert row is not None
-        return int(row[0])
+        return int(rank)
 
     def _find(self, lane: Lane) -> tuple[Line, int] | None:
         """Return the track and the number of a lane's test, or None if it never ran."""
         product = self._products.get(Product(lane.repo_key, lane.suite))
         if product is None:
             return None
-        row = self._connection.row(
+        rows = self._connection.rows(
             "SELECT number FROM test WHERE org_id = ? AND product_id = ? AND name = ?",
             (self._org, product, lane.test_id),
         )
-        bench = Bench(product, lane.box_key)
-        return None if row is None else (Line(lane.repo_key, Track(bench, lane.branch)), row[0])
+        line = Line(lane.repo_key, Track(Bench(product, lane.box_key), lane.branch))
+        return next(((line, number) for (number,) in rows), None)
 
     def _lane_runs(self, bench: Bench, test: int, sha: str) -> list[LaneRun]:
         """Return what a test did on a commit and a box, on any branch, by start."""
-        rows = self._connection.rows(
-            "SELECT r.template_id, p.tests, r.durations, r.started_at,"
-            " r.ci_run_id, r.run_attempt, r.workflow, r.branch,"
-            " r.ci_run, i.outcome, i.attempts, i.verdict, i.message"
-            " FROM report r INDEXED BY report_commit"
-            " JOIN template p ON p.org_id = r.org_id AND p.id = r.template_id"
-            " LEFT JOIN item i ON i.org_id = r.org_id AND i.report_id = r.id AND i.test = ?"
-            " WHERE r.org_id = ? AND r.product_id = ? AND r.box_key = ? AND r.sha = ?"
-            " AND r.hello_ok = 1 ORDER BY r.started_at, r.run_id, r.run_attempt",
-            (test, self._org, *bench, sha),
-        )
+        rows = self._connection.rows(_LANE_RUNS, (test, self._org, *bench, sha))
         return [
-            _lane_run(row, codec.unpack_numbers(row[1]).index(test))
-            for row in rows
-            if self._connection.mask(self._org, row[0]) >> test & 1
+            _lane_run(columns, codec.unpack_numbers(tests).index(test))
+            for template, tests, *columns in rows
+            if self._connection.mask(self._org, template) >> test & 1
         ]
 
-    def _failures(self, rows: Sequence[tuple[Any, ...]]) -> list[Failure]:
-        """Turn rows of `_FAILURE` into failures, with the names of their tests."""
+    def _failures(self, rows: Sequence[Sequence[Any]]) -> list[Failure]:
+        """Turn rows of a fix and `_FAILURE` into failures, with the names of their tests."""
         tests: dict[int, set[int]] = {}
-        for row in rows:
-            tests.setdefault(row[1], set()).add(row[2])
-        names = {product: self._test_names(product, found) for product, found in tests.items()}
+        for _, _, product, test, *_ in rows:
+            tests.setdefault(product, set()).add(test)
+        names = {product: self._test_names(product, those) for product, those in tests.items()}
         # Many failures share a lane, a first run or a place: build each once.
         lane, first, place = cache(Lane), cache(first_run), cache(codec.to_place)
         failures = []
-        for row in rows:
-            (failure_id, product, test, box_key, branch, sha, items), run = row[:7], row[7:14]
-            last_started_at, *stamp, passed, reviewed, fix = row[14:]
+        for fix, failure_id, product, test, box_key, branch, *columns in rows:
+            at, way, position, sha, items, last_started_at, passed, reviewed, *run = columns
             lane_ = lane(*self._product_of[product], names[product][test], box_key, branch)
             failures.append(
                 Failure(
                     id=codec.uuid_of(failure_id),
                     key=FailureKey(lane_, sha),
-                    place=place(*stamp, sha),
+                    place=place(at, way, position, sha),
                     items=items,
                     first=first(*run),
                     last_started_at=codec.from_micros(last_started_at),
@@ -310,9 +333,11 @@ def _first_commits(
     return places
 
 
-def _lane_run(row: tuple[Any, ...], index: int) -> LaneRun:
-    durations, at, ci_run_id, run_attempt, workflow, branch, ci_run, *columns = row[2:]
-    result = codec.unpack_item(None if columns[0] is None else columns)
+def _lane_run(columns: Sequence[Any], index: int) -> LaneRun:
+    """Return the run of a row of `_LANE_RUNS`. `index`: the place of its test in the report."""
+    durations, at, ci_run_id, run_attempt, workflow, branch, ci_run, *item = columns
+    outcome, *_ = item
+    result = codec.unpack_item(None if outcome is None else item)
     return LaneRun(
         started_at=codec.from_micros(at),
         ci_run_id=ci_run_id,

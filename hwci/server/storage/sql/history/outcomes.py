@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import reduce
 from operator import or_
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from hwci.analysis.outcomes import NotableResult, ProductOutcomes, RunOutcomes
 from hwci.contract.vocabulary import Trigger
@@ -19,42 +19,70 @@ from hwci.engine.history import ANYWHERE, EVERYTHING, Scope, Where
 from hwci.engine.periods import Period
 from hwci.engine.test_sets import mask_of, tests_in
 from hwci.server.storage.sql import codec
+from hwci.server.storage.sql.columns import selected
 from hwci.server.storage.sql.history.answers import ITEMS, NOTABLE, REPORTS, Answers
 from hwci.server.storage.sql.reports.narrowed import of_reports
 
-_REPORTS = (
-    "SELECT r.product_id, r.started_at, r.run_id, r.run_attempt, r.box_key, r.id, r.ended_at,"
-    " r.ci_run_id, r.workflow, r.trigger, r.branch, r.sha, r.hello_ok, r.rerun_of,"
-    f" r.part, r.template_id {REPORTS}"
-)
-_NOTABLE = (
-    f"SELECT r.id, i.test, i.outcome, i.attempts, i.verdict {REPORTS} {ITEMS}"
-    f" WHERE r.hello_ok = 1 AND {NOTABLE}"
-)
-_LISTED = (
-    f"SELECT r.branch, r.sha, r.box_key, r.hello_ok, r.template_id {REPORTS}"
-    " ORDER BY r.started_at, r.run_id, r.run_attempt, r.box_key"
-)
-_TEST_LISTS = (
-    "SELECT t.id, t.tests FROM json_each(?) j CROSS JOIN template t"
-    " ON t.org_id = ? AND t.id = j.value"
-)
-_OF_PRODUCT = (
-    " FROM report r INDEXED BY report_time WHERE r.org_id = ?1 AND r.product_id = ?2"
-    " AND r.started_at BETWEEN ?3 AND ?4 AND r.hello_ok = 1"
-)
+
+class _Run(NamedTuple):
+    """A row of `report`, as its columns. Runs compare in their order (semantics, 5.1)."""
+
+    product_id: int
+    started_at: int
+    run_id: int
+    run_attempt: int
+    box_key: str
+    id: int
+    ended_at: int
+    ci_run_id: int
+    workflow: str
+    trigger: str
+    branch: str
+    sha: str
+    hello_ok: int
+    rerun_of: int | None
+    part: int | None
+    template_id: int
+
+
+_REPORTS = f"SELECT {selected('r', _Run._fields)} {REPORTS}"
+_NOTABLE = f"""
+SELECT r.id, i.test, i.outcome, i.attempts, i.verdict
+{REPORTS}
+{ITEMS}
+WHERE r.hello_ok = 1 AND {NOTABLE}
+"""
+_LISTED = f"""
+SELECT r.branch, r.sha, r.box_key, r.hello_ok, r.template_id
+{REPORTS}
+ORDER BY r.started_at, r.run_id, r.run_attempt, r.box_key
+"""
+_TEST_LISTS = """
+SELECT t.id, t.tests
+FROM json_each(?) j
+CROSS JOIN template t ON t.org_id = ? AND t.id = j.value
+"""
+_OF_PRODUCT = """
+FROM report r INDEXED BY report_time
+WHERE r.org_id = ?1 AND r.product_id = ?2 AND r.started_at BETWEEN ?3 AND ?4 AND r.hello_ok = 1
+"""
 _TEMPLATES = f"SELECT DISTINCT r.template_id{_OF_PRODUCT}"
-_DURATIONS = (
-    f"SELECT r.box_key, r.template_id, r.durations{_OF_PRODUCT}"
-    " AND r.template_id IN (SELECT j.value FROM json_each(?5) j)"
-    " AND NOT EXISTS (SELECT 1 FROM item i WHERE i.org_id = r.org_id AND i.report_id = r.id"
-    f" AND i.test = ?6 AND {NOTABLE})"
-)
-_CI_PAGE = (
-    "SELECT r.ci_url FROM report r INDEXED BY report_time WHERE r.org_id = ?1 AND r.product_id = ?2"
-    " AND r.started_at BETWEEN ?3 AND ?4 AND r.ci_url IS NOT NULL ORDER BY r.started_at DESC,"
-    " r.run_id DESC, r.run_attempt DESC, r.box_key DESC LIMIT 1"
-)
+_DURATIONS = f"""
+SELECT r.box_key, r.template_id, r.durations
+{_OF_PRODUCT} AND r.template_id IN (SELECT j.value FROM json_each(?5) j)
+  AND NOT EXISTS (
+    SELECT 1
+    FROM item i
+    WHERE i.org_id = r.org_id AND i.report_id = r.id AND i.test = ?6 AND {NOTABLE}
+  )
+"""
+_CI_PAGE = """
+SELECT r.ci_url
+FROM report r INDEXED BY report_time
+WHERE r.org_id = ?1 AND r.product_id = ?2 AND r.started_at BETWEEN ?3 AND ?4
+  AND r.ci_url IS NOT NULL
+ORDER BY r.started_at DESC, r.run_id DESC, r.run_attempt DESC, r.box_key DESC LIMIT 1
+"""
 _NAMES = "SELECT name FROM test WHERE org_id = ? AND product_id = ?"
 _RAN = "SELECT DISTINCT r.template_id FROM report r WHERE r.org_id = ? AND r.product_id = ?"
 _TIME_EVERY = 1000  # reports
@@ -76,28 +104,28 @@ class OutcomeAnswers(Answers):
     def outcomes(self, scope: Scope, period: Period) -> Sequence[ProductOutcomes]:
         ends = codec.to_micros(period.start), codec.to_micros(period.end)
         values = (self._scoped(scope), self._org, *ends)
-        rows: dict[int, list[tuple[Any, ...]]] = defaultdict(list)
-        for product, *row in self._connection.rows(_REPORTS, values):
-            rows[product].append(tuple(row))
-        lists = self._test_lists({row[-1] for of_product in rows.values() for row in of_product})
+        runs: dict[int, list[_Run]] = defaultdict(list)
+        for run in map(_Run._make, self._connection.rows(_REPORTS, values)):
+            runs[run.product_id].append(run)
+        lists = self._test_lists({run.template_id for some in runs.values() for run in some})
         notable = self._notable(values)
-        by_name = sorted((self._product_of[number], number) for number in rows)
+        by_name = sorted((self._product_of[number], number) for number in runs)
         return [
-            self._of_product(product, number, sorted(rows[number]), lists, notable)
+            self._of_product(product, sorted(runs[number]), lists, notable)
             for product, number in by_name
         ]
 
     def commits_run(
         self, lanes: Collection[Lane], period: Period
     ) -> Mapping[Lane, Mapping[str, int]]:
-        found: dict[Lane, Mapping[str, int]] = {lane: {} for lane in lanes}
+        commits: dict[Lane, Mapping[str, int]] = {lane: {} for lane in lanes}
         of_products: dict[Product, list[Lane]] = defaultdict(list)
         for lane in lanes:
             of_products[lane.product].append(lane)
         for product, some in of_products.items():
             if product in self._products:
-                found.update(self._commits_run(self._products[product], some, period))
-        return found
+                commits.update(self._commits_run(self._products[product], some, period))
+        return commits
 
     def _commits_run(
         self, product: int, lanes: Sequence[Lane], period: Period
@@ -126,7 +154,8 @@ class OutcomeAnswers(Answers):
         test = self._test_numbers(number, [test_id]).get(test_id)
         ends = codec.to_micros(period.start), codec.to_micros(period.end)
         values = (self._org, number, *ends)
-        lists = self._test_lists({one for (one,) in self._connection.rows(_TEMPLATES, values)})
+        templates = {number for (number,) in self._connection.rows(_TEMPLATES, values)}
+        lists = self._test_lists(templates)
         places = {
             template: listed.order.index(test)
             for template, listed in lists.items()
@@ -137,11 +166,12 @@ class OutcomeAnswers(Answers):
 
     def ci_pages(self, scope: Scope, period: Period) -> Sequence[str]:
         ends = codec.to_micros(period.start), codec.to_micros(period.end)
-        found = []
-        for product, number in sorted(self._products.items()):
-            if scope.holds(*product):
-                found += self._connection.rows(_CI_PAGE, (self._org, number, *ends))
-        return [page for (page,) in found]
+        return [
+            page
+            for product, number in sorted(self._products.items())
+            if scope.holds(*product)
+            for (page,) in self._connection.rows(_CI_PAGE, (self._org, number, *ends))
+        ]
 
     def test_names(self, product: Product, where: Where = ANYWHERE) -> Collection[str]:
         number = self._products.get(product)
@@ -153,31 +183,37 @@ class OutcomeAnswers(Answers):
         reports = of_reports(self._org, EVERYTHING, where)
         rows = self._connection.rows(_RAN + reports.statement, (*values, *reports.values))
         lists = self._test_lists({template for (template,) in rows}).values()
-        ran = reduce(or_, (one.tests for one in lists), 0)
+        ran = reduce(or_, (listed.tests for listed in lists), 0)
         return [*self._test_names(number, [*tests_in(ran)]).values()]
 
     def _of_product(
         self,
         product: Product,
-        number: int,
-        rows: Sequence[tuple[Any, ...]],
+        runs: Sequence[_Run],
         lists: Mapping[int, Listed],
         notable: Notable,
     ) -> ProductOutcomes:
-        ran = reduce(or_, (lists[template].tests for template in {row[-1] for row in rows}))
-        parts: dict[object, list[tuple[int, RunOutcomes]]] = {}
-        for index, row in enumerate(rows):
+        templates = {run.template_id for run in runs}
+        ran = reduce(or_, (lists[template].tests for template in templates))
+        tests = self._test_names(self._products[product], [*tests_in(ran)])
+        parts: dict[object, list[_Run]] = {}
+        for index, run in enumerate(runs):
+            of_run = run.ci_run_id, run.run_attempt, run.box_key, run.branch, run.sha
+            parts.setdefault(index if run.part is None else of_run, []).append(run)
+        outcomes = []
+        for index, some in enumerate(parts.values()):
             if index % _TIME_EVERY == 0:
                 self.check_time()
-            *_, part, template = row
-            run = _run(row, lists[template], notable.get(row[4], {}))
-            of_run = run.ci_run_id, run.run_attempt, run.box_key, run.branch, run.sha
-            parts.setdefault(index if part is None else of_run, []).append((part or 1, run))
-        runs = [
-            RunOutcomes.of_parts([run for _, run in sorted(some, key=lambda one: one[0])])
-            for some in parts.values()
-        ]
-        return ProductOutcomes(product, self._test_names(number, [*tests_in(ran)]), runs)
+            in_order = sorted(some, key=_part)
+            outcomes.append(
+                RunOutcomes.of_parts(
+                    [
+                        _outcomes(run, lists[run.template_id], notable.get(run.id, {}))
+                        for run in in_order
+                    ]
+                )
+            )
+        return ProductOutcomes(product, tests, outcomes)
 
     def _test_lists(self, templates: set[int]) -> Mapping[int, Listed]:
         rows = self._connection.rows(_TEST_LISTS, (codec.numbers(templates), self._org))
@@ -185,28 +221,30 @@ class OutcomeAnswers(Answers):
         return {number: Listed(order, mask_of(order)) for number, order in orders.items()}
 
     def _notable(self, values: tuple[object, ...]) -> Notable:
-        found: dict[int, dict[int, NotableResult]] = defaultdict(dict)
+        notable: dict[int, dict[int, NotableResult]] = defaultdict(dict)
         for report, test, outcome, attempts, verdict in self._connection.rows(_NOTABLE, values):
             result = NotableResult(codec.OUTCOMES[outcome], attempts, codec.VERDICTS[verdict])
-            found[report][test] = result
-        return found
+            notable[report][test] = result
+        return notable
 
 
-def _run(row: tuple[Any, ...], listed: Listed, notable: Mapping[int, NotableResult]) -> RunOutcomes:
-    at, _, attempt, box_key, _, ended, ci_run_id, workflow, trigger, branch, *columns = row
-    sha, hello_ok, rerun_of, _, _ = columns
+def _part(run: _Run) -> int:
+    return run.part or 1
+
+
+def _outcomes(run: _Run, listed: Listed, notable: Mapping[int, NotableResult]) -> RunOutcomes:
     return RunOutcomes(
-        started_at=codec.from_micros(at),
-        ended_at=codec.from_micros(ended),
-        ci_run_id=ci_run_id,
-        run_attempt=attempt,
-        rerun_of=rerun_of,
-        box_key=box_key,
-        workflow=workflow,
-        trigger=Trigger(trigger),
-        branch=branch,
-        sha=sha,
-        hello_ok=bool(hello_ok),
+        started_at=codec.from_micros(run.started_at),
+        ended_at=codec.from_micros(run.ended_at),
+        ci_run_id=run.ci_run_id,
+        run_attempt=run.run_attempt,
+        rerun_of=run.rerun_of,
+        box_key=run.box_key,
+        workflow=run.workflow,
+        trigger=Trigger(run.trigger),
+        branch=run.branch,
+        sha=run.sha,
+        hello_ok=bool(run.hello_ok),
         ran=listed.tests,
         order=listed.order,
         notable=notable,

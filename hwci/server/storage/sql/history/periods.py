@@ -30,73 +30,105 @@ from hwci.engine.history import (
 from hwci.engine.periods import Period
 from hwci.engine.test_sets import CountedTests
 from hwci.server.storage.sql import codec
+from hwci.server.storage.sql.columns import column, columns_of
 from hwci.server.storage.sql.connection import Query
 from hwci.server.storage.sql.history.answers import ITEMS, NOTABLE, REPORTS
 from hwci.server.storage.sql.history.changes import ChangesAnswers
 from hwci.server.storage.sql.history.failures import FLAKY, IS_FLAKE
 
-_UNASSIGNED_REPOSITORIES = (
-    "WITH RECURSIVE hit (key) AS (SELECT min(repo_key) FROM announcement WHERE org_id = ?"
-    " UNION ALL SELECT (SELECT min(a.repo_key) FROM announcement a"
-    " WHERE a.org_id = ? AND a.repo_key > hit.key) FROM hit WHERE hit.key IS NOT NULL)"
-    " SELECT key FROM hit WHERE EXISTS (SELECT 1 FROM announcement a"
-    " WHERE a.org_id = ? AND a.repo_key = hit.key AND a.suite = '')"
+ANNOUNCEMENT = columns_of(
+    Announcement,
+    suite=column("suite", lambda suite: suite or "", lambda suite: suite or None),
 )
+_UNASSIGNED_REPOSITORIES = """
+WITH RECURSIVE hit (key) AS (
+  SELECT min(repo_key)
+  FROM announcement
+  WHERE org_id = ?
+  UNION ALL
+  SELECT (SELECT min(a.repo_key) FROM announcement a WHERE a.org_id = ? AND a.repo_key > hit.key)
+  FROM hit
+  WHERE hit.key IS NOT NULL
+)
+SELECT key
+FROM hit
+WHERE EXISTS (
+  SELECT 1 FROM announcement a WHERE a.org_id = ? AND a.repo_key = hit.key AND a.suite = ''
+)
+"""
 """Two steps in the index for each repository: DISTINCT would read every announcement."""
-_ANNOUNCED = (
-    " WHERE a.org_id = ? AND a.merged_at BETWEEN ? AND ?"
-    " AND a.repo_key = coalesce(?, a.repo_key) AND a.suite = coalesce(?, a.suite)"
-)
-_MERGES = (
-    "SELECT a.checks, a.repo_key, a.suite, a.sha, a.branch, a.merged_at, a.ci_url"
-    f" FROM announcement a INDEXED BY announcement_time{_ANNOUNCED}"
-)
+_ANNOUNCED = """
+WHERE a.org_id = ? AND a.merged_at BETWEEN ? AND ? AND a.repo_key = coalesce(?, a.repo_key)
+  AND a.suite = coalesce(?, a.suite)
+"""
+_MERGES = f"""
+SELECT a.checks, {ANNOUNCEMENT.of("a")}
+FROM announcement a INDEXED BY announcement_time
+{_ANNOUNCED}
+"""
 _UNCHECKED = (
     f"{_MERGES.replace('announcement_time', 'announcement_unchecked')} AND a.checks = 0"
     " ORDER BY a.merged_at DESC, a.repo_key, a.suite, a.sha LIMIT ?"
 )
-_MERGE_COUNTS = (
-    "SELECT (SELECT count(*) FROM announcement a INDEXED BY announcement_unchecked"
-    f"{_ANNOUNCED} AND a.checks = 0), count(*)"
-    f" FROM announcement a INDEXED BY announcement_time{_ANNOUNCED}"
-)
-_SIGHTED = (
-    "SELECT r.started_at, r.run_id, r.run_attempt, r.box_key, r.ci_run_id, r.sha,"
-    " r.ci_run, p.suite, r.hello_ok, r.tests > 0 FROM mention m"
-    " CROSS JOIN report r ON r.org_id = m.org_id AND r.id = m.report_id"
-    " CROSS JOIN product p ON p.org_id = r.org_id AND p.id = r.product_id"
-    " WHERE m.org_id = ? AND m.repo_key = ? AND m.sha = ? AND m.tested = 1"
-)
+_MERGE_COUNTS = f"""
+SELECT
+  (
+    SELECT count(*)
+    FROM announcement a INDEXED BY announcement_unchecked
+    {_ANNOUNCED} AND a.checks = 0
+  ),
+  count(*)
+FROM announcement a INDEXED BY announcement_time
+{_ANNOUNCED}
+"""
+_SIGHTED = """
+SELECT
+  r.started_at, r.run_id, r.run_attempt, r.box_key, r.ci_run_id, r.sha, r.ci_run, p.suite,
+  r.hello_ok, r.tests > 0
+FROM mention m
+CROSS JOIN report r ON r.org_id = m.org_id AND r.id = m.report_id
+CROSS JOIN product p ON p.org_id = r.org_id AND p.id = r.product_id
+WHERE m.org_id = ? AND m.repo_key = ? AND m.sha = ? AND m.tested = 1
+"""
 _FIRST_PART = "WHERE r.part IS NULL OR r.part = 1"
 # The first and the last are one step in the index each, however much is between them.
-_STARTED = (
-    "(SELECT r.started_at FROM report r INDEXED BY report_time WHERE r.org_id = ?2"
-    " AND r.product_id = j.value AND r.started_at BETWEEN ?3 AND ?4 ORDER BY r.started_at"
-)
-_STARTS = f"SELECT {_STARTED} LIMIT 1), {_STARTED} DESC LIMIT 1) FROM json_each(?1) j"
-_MERGED = (
-    "SELECT a.merged_at FROM announcement a INDEXED BY announcement_time"
-    f"{_ANNOUNCED} ORDER BY a.merged_at"
-)
-_NOTABLE = (
-    "SELECT r.product_id, i.test, count(*), sum(i.attempts), sum(i.outcome), count(f.id)"
-    f" {REPORTS} {ITEMS}"
-    f" LEFT JOIN failure f ON f.org_id = i.org_id AND f.id = i.failure_id AND {IS_FLAKE}"
-    f" WHERE r.hello_ok = 1 AND {NOTABLE}"
-    " GROUP BY r.product_id, i.test"
-)
+_STARTED = """
+SELECT r.started_at
+FROM report r INDEXED BY report_time
+WHERE r.org_id = ?2 AND r.product_id = j.value AND r.started_at BETWEEN ?3 AND ?4
+ORDER BY r.started_at
+"""
+_STARTS = f"SELECT ({_STARTED} LIMIT 1), ({_STARTED} DESC LIMIT 1) FROM json_each(?1) j"
+_MERGED = f"""
+SELECT a.merged_at
+FROM announcement a INDEXED BY announcement_time
+{_ANNOUNCED}
+ORDER BY a.merged_at
+"""
+_NOTABLE = f"""
+SELECT r.product_id, i.test, count(*), sum(i.attempts), sum(i.outcome), count(f.id)
+{REPORTS}
+{ITEMS}
+LEFT JOIN failure f ON f.org_id = i.org_id AND f.id = i.failure_id AND {IS_FLAKE}
+WHERE r.hello_ok = 1 AND {NOTABLE}
+GROUP BY r.product_id, i.test
+"""
 _DAYS = "d.org_id = ? AND d.product_id = j.value AND d.day BETWEEN ? AND ?"
 _DAY_RUNS = f"FROM json_each(?) j CROSS JOIN day_run d ON {_DAYS}"
 _DAY_SUMS = f"FROM json_each(?) j CROSS JOIN day_result d ON {_DAYS}"
 _DAY_RESULTS = f"SELECT d.product_id, d.results {_DAY_SUMS}"
-_DAY_LISTS = (
-    f"SELECT d.product_id, d.template_id, d.box_key, sum(d.reports) {_DAY_RUNS}"
-    " WHERE d.reports > 0 GROUP BY d.product_id, d.template_id, d.box_key"
-)
-_LISTS = (
-    f"SELECT r.product_id, r.template_id, r.box_key, count(*) {REPORTS}"
-    " WHERE r.hello_ok = 1 GROUP BY r.product_id, r.template_id, r.box_key"
-)
+_DAY_LISTS = f"""
+SELECT d.product_id, d.template_id, d.box_key, sum(d.reports)
+{_DAY_RUNS}
+WHERE d.reports > 0
+GROUP BY d.product_id, d.template_id, d.box_key
+"""
+_LISTS = f"""
+SELECT r.product_id, r.template_id, r.box_key, count(*)
+{REPORTS}
+WHERE r.hello_ok = 1
+GROUP BY r.product_id, r.template_id, r.box_key
+"""
 
 
 class Ran:
@@ -139,13 +171,13 @@ class PeriodAnswers(ChangesAnswers):
     def extent(self, scope: Scope, period: Period) -> Period | None:
         ends = _ends(period)
         values = (self._org, *ends, scope.repo_key, scope.suite)
-        found = self._connection.rows_of(
+        answers = self._connection.rows_of(
             [
                 Query(_STARTS, (self._scoped(scope), self._org, *ends)),
                 *(Query(f"{_MERGED}{order} LIMIT 1", values) for order in ("", " DESC")),
             ]
         )
-        times = [at for rows in found for row in rows for at in row if at is not None]
+        times = [at for rows in answers for row in rows for at in row if at is not None]
         if not times:
             return None
         return Period(codec.from_micros(min(times)), codec.from_micros(max(times)))
@@ -153,18 +185,16 @@ class PeriodAnswers(ChangesAnswers):
     def merges(self, scope: Scope, period: Period) -> Sequence[Merge]:
         values = (self._org, *_ends(period), scope.repo_key, scope.suite)
         rows = self._connection.rows(f"{_MERGES} ORDER BY a.number", values)
-        return [Merge(announcement_of(row), checks > 0) for checks, *row in rows]
+        return [Merge(ANNOUNCEMENT.read(row), checks > 0) for checks, *row in rows]
 
     def merge_counts(self, scope: Scope, period: Period) -> MergeCounts:
         values = (self._org, *_ends(period), scope.repo_key, scope.suite)
-        found = self._connection.row(_MERGE_COUNTS, values * 2)
-        assert found is not None
-        unchecked, total = found
+        ((unchecked, total),) = self._connection.rows(_MERGE_COUNTS, values * 2)
         return MergeCounts(total - unchecked, total)
 
     def newest_unchecked(self, scope: Scope, period: Period, most: int) -> Sequence[Announcement]:
         values = (self._org, *_ends(period), scope.repo_key, scope.suite, most)
-        return [announcement_of(row) for _, *row in self._connection.rows(_UNCHECKED, values)]
+        return [ANNOUNCEMENT.read(row) for _, *row in self._connection.rows(_UNCHECKED, values)]
 
     def sighted_runs(self, repo_key: str, sha: str) -> Sequence[SightedRun]:
         rows = self._connection.rows(_SIGHTED, (self._org, repo_key, sha))
@@ -189,18 +219,18 @@ class PeriodAnswers(ChangesAnswers):
         return RunStarts([*map(codec.from_micros, infra)], [*map(codec.from_micros, starts)])
 
     def test_runs(self, scope: Scope, period: Period) -> Sequence[TestRuns]:
-        found: dict[int, Added] = defaultdict(Added)
+        sums: dict[int, Added] = defaultdict(Added)
         of_days, of_edges = self._parts(scope, period, _DAY_RESULTS, _NOTABLE)
         for product, results in of_days:
-            found[product].add(*codec.unpack_results(results))
+            sums[product].add(*codec.unpack_results(results))
         for product, *of_test in of_edges:
-            found[product].add(*([int(one)] for one in of_test))
+            sums[product].add(*([int(number)] for number in of_test))
         ran: dict[int, Ran] = defaultdict(Ran)
         for product, test_list, box_key, reports in self._summed(scope, period, _DAY_LISTS, _LISTS):
             ran[product].add(test_list, box_key, reports)
         return [
             row
-            for product, added in found.items()
+            for product, added in sums.items()
             for row in self._product_runs(product, added, ran[product])
         ]
 
@@ -208,7 +238,7 @@ class PeriodAnswers(ChangesAnswers):
         of_product: dict[int, list[int]] = defaultdict(list)
         for product, test in tests:
             of_product[product].append(test)
-        names = {product: self._test_names(product, of) for product, of in of_product.items()}
+        names = {product: self._test_names(product, some) for product, some in of_product.items()}
         return [(self._product_of[product], names[product][test]) for product, test in tests]
 
     def flake_count(self, scope: Scope, period: Period) -> int:
@@ -226,20 +256,20 @@ class PeriodAnswers(ChangesAnswers):
         self, scope: Scope, period: Period, of_days: str, of_edge: str
     ) -> tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]]:
         """Return the rows of a query of whole days, and those of one of what is left."""
-        asked = (self._scoped(scope), self._org)
+        products = (self._scoped(scope), self._org)
         days, edges = days_of(period).whole, days_of(period).edges
-        queries = [Query(of_days, (*asked, days[0], days[-1]))] if days else []
-        queries += [Query(of_edge, (*asked, *_ends(edge))) for edge in edges]
-        found = self._connection.rows_of(queries)
-        of_whole = found.pop(0) if days else []
-        return of_whole, [row for rows in found for row in rows]
+        queries = [Query(of_days, (*products, days[0], days[-1]))] if days else []
+        queries += [Query(of_edge, (*products, *_ends(edge))) for edge in edges]
+        answers = self._connection.rows_of(queries)
+        of_whole = answers.pop(0) if days else []
+        return of_whole, [row for rows in answers for row in rows]
 
     def _product_runs(self, product: int, added: Added, ran: Ran) -> list[TestRuns]:
         """Count, for the notable tests of a product, the reports and boxes that ran them."""
         masks = {report: self._connection.mask(self._org, report) for report in ran.reports}
         reports, boxes = CountedTests(), CountedTests()
-        for one, times in ran.reports.items():
-            reports.add(masks[one], times)
+        for test_list, times in ran.reports.items():
+            reports.add(masks[test_list], times)
         for lists in ran.lists.values():
             boxes.add(reduce(or_, map(masks.__getitem__, lists)), 1)
         sums = added.columns
@@ -272,13 +302,6 @@ class PeriodAnswers(ChangesAnswers):
     def unassigned_repositories(self) -> Sequence[str]:
         rows = self._connection.rows(_UNASSIGNED_REPOSITORIES, (self._org,) * 3)
         return sorted(name for (name,) in rows)
-
-
-def announcement_of(row: Sequence[Any]) -> Announcement:
-    """Return the announcement that a row holds."""
-    repo_key, suite, sha, branch, merged_at, ci_url = row
-    merged = codec.from_micros(merged_at)
-    return Announcement(repo_key, suite or None, sha, branch, merged, ci_url)
 
 
 def _sighted_run(row: Sequence[Any]) -> SightedRun:

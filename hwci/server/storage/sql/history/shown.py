@@ -20,33 +20,43 @@ from hwci.server.storage.sql.history.changes import ChangesAnswers
 from hwci.server.storage.sql.reports.passes import Line, walk_before
 
 _EPISODES = "FROM json_each(?) j CROSS JOIN episode e ON e.org_id = ? AND e.number = j.value"
-_FIXES = (
-    f"SELECT e.number, e.test, r.started_at, r.template_id, r.fails {_EPISODES}"
-    " CROSS JOIN report r INDEXED BY report_commit ON r.org_id = e.org_id AND r.sha = e.fix_sha"
-    " AND r.product_id = e.product_id AND r.box_key = e.box_key AND r.hello_ok = 1"
-    " ORDER BY r.started_at"
+_FIXES = f"""
+SELECT e.number, e.test, r.started_at, r.template_id, r.fails
+{_EPISODES}
+CROSS JOIN report r INDEXED BY report_commit
+  ON r.org_id = e.org_id AND r.sha = e.fix_sha AND r.product_id = e.product_id
+  AND r.box_key = e.box_key AND r.hello_ok = 1
+ORDER BY r.started_at
+"""
+_UNDER_TEST = f"""
+WITH hit AS MATERIALIZED (
+  SELECT DISTINCT q.org_id, q.repo_key, e.workflow, e.branch, e.first_sha AS sha
+  {_EPISODES}
+  CROSS JOIN product q ON q.org_id = e.org_id AND q.id = e.product_id
 )
-_UNDER_TEST = (
-    "WITH hit AS MATERIALIZED (SELECT DISTINCT q.org_id, q.repo_key,"
-    f" e.workflow, e.branch, e.first_sha AS sha {_EPISODES}"
-    " CROSS JOIN product q ON q.org_id = e.org_id AND q.id = e.product_id)"
-    " SELECT h.repo_key, h.workflow, h.branch, h.sha, w.changes_id FROM hit h"
-    " CROSS JOIN run_changes w ON w.org_id = h.org_id AND w.repo_key = h.repo_key"
-    " AND w.workflow = h.workflow AND w.branch = h.branch"
-    " AND w.sha = h.sha AND w.run_id = (SELECT r.run_id FROM report r INDEXED BY report_commit"
-    " WHERE r.org_id = h.org_id AND r.repo_key = h.repo_key AND r.workflow = h.workflow"
-    " AND r.branch = h.branch AND r.sha = h.sha"
-    " ORDER BY r.started_at, r.run_id, r.run_attempt, r.box_key LIMIT 1)"
-)
-_RANKS = (
-    "SELECT p.sha, p.rank FROM json_each(?) j CROSS JOIN place p"
-    " ON p.org_id = ? AND p.repo_key = ? AND p.sha = j.value AND p.branch = ?"
-)
-_RAN = (
-    "SELECT DISTINCT r.sha, r.product_id, r.box_key, r.template_id, r.fails FROM json_each(?) j"
-    " CROSS JOIN report r INDEXED BY report_commit"
-    " ON r.org_id = ? AND r.sha = j.value AND r.hello_ok = 1"
-)
+SELECT h.repo_key, h.workflow, h.branch, h.sha, w.changes_id
+FROM hit h
+CROSS JOIN run_changes w
+  ON w.org_id = h.org_id AND w.repo_key = h.repo_key AND w.workflow = h.workflow
+  AND w.branch = h.branch AND w.sha = h.sha
+  AND w.run_id = (
+    SELECT r.run_id
+    FROM report r INDEXED BY report_commit
+    WHERE r.org_id = h.org_id AND r.repo_key = h.repo_key AND r.workflow = h.workflow
+      AND r.branch = h.branch AND r.sha = h.sha
+    ORDER BY r.started_at, r.run_id, r.run_attempt, r.box_key LIMIT 1
+  )
+"""
+_RANKS = """
+SELECT p.sha, p.rank
+FROM json_each(?) j
+CROSS JOIN place p ON p.org_id = ? AND p.repo_key = ? AND p.sha = j.value AND p.branch = ?
+"""
+_RAN = """
+SELECT DISTINCT r.sha, r.product_id, r.box_key, r.template_id, r.fails
+FROM json_each(?) j
+CROSS JOIN report r INDEXED BY report_commit ON r.org_id = ? AND r.sha = j.value AND r.hello_ok = 1
+"""
 
 UnderTest = Mapping[tuple[str, ...], Changes]
 """Changes under test by repository, workflow, branch and commit."""
@@ -81,35 +91,37 @@ class ShownAnswers(ChangesAnswers):
             if number not in fixed_at and self._passed(*ran) >> test & 1:
                 fixed_at[number] = at
         changes = self._under_test(numbers)
-        found = []
-        for one in episodes:
-            lane, sha = one.key
-            under_test = changes.get((lane.repo_key, one.first.workflow, lane.branch, sha))
-            found.append(
-                EpisodeRuns(under_test, codec.from_micros_or_none(fixed_at.get(one.number)))
+        runs = []
+        for episode in episodes:
+            lane, sha = episode.key
+            under_test = changes.get((lane.repo_key, episode.first.workflow, lane.branch, sha))
+            runs.append(
+                EpisodeRuns(under_test, codec.from_micros_or_none(fixed_at.get(episode.number)))
             )
-        return found
+        return runs
 
     def _under_test(self, numbers: codec.Numbers) -> UnderTest:
         rows = self._connection.rows(_UNDER_TEST, (numbers, self._org))
         self._load_changes(number for *_, number in rows)
-        return {(*asked,): self._read_changes[number] for *asked, number in rows}
+        return {(*commit,): self._read_changes[number] for *commit, number in rows}
 
     def last_passes_before(
         self, failures: Sequence[tuple[FailureKey, Sequence[str]]]
     ) -> Sequence[str | None]:
-        asked = self._ranked(failures)
-        commits = {sha for one in asked for sha in one.earlier}
+        ranked = self._ranked(failures)
+        commits = {sha for failure in ranked for sha in failure.earlier}
         passed: dict[tuple[Bench, str], int] = defaultdict(int)
         if commits:
             values = (codec.texts(commits), self._org)
             for sha, product, box_key, *ran in self._connection.rows(_RAN, values):
                 passed[Bench(product, box_key), sha] |= self._passed(*ran)
         return [
-            self._last_pass(one, among)
-            if any(passed[one.line.track.bench, sha] >> one.test & 1 for sha in one.earlier)
+            self._last_pass(failure, among)
+            if any(
+                passed[failure.line.track.bench, sha] >> failure.test & 1 for sha in failure.earlier
+            )
             else None
-            for one, (_, among) in zip(asked, failures, strict=True)
+            for failure, (_, among) in zip(ranked, failures, strict=True)
         ]
 
     def elsewhere(
@@ -121,13 +133,13 @@ class ShownAnswers(ChangesAnswers):
         for sha, product, box_key, *ran in self._connection.rows(_RAN, (shas, self._org)):
             ended[sha, product].append((box_key, Outcome.PASS, self._passed(*ran)))
             ended[sha, product].append((box_key, Outcome.FAIL, codec.unpack_mask(ran[-1])))
-        found = []
+        outcomes = []
         for group in groups:
             tests: dict[_On, list[int]] = defaultdict(list)
             for lane, sha in group:
                 on = _On(sha, self._products[lane.product], lane.box_key)
                 tests[on].append(numbers[lane.product][lane.test_id])
-            found.append(
+            outcomes.append(
                 {
                     (box_key, outcome)
                     for on, mask in ((on, mask_of(several)) for on, several in tests.items())
@@ -135,7 +147,7 @@ class ShownAnswers(ChangesAnswers):
                     if box_key != on.box_key and those & mask
                 }
             )
-        return found
+        return outcomes
 
     def _numbers(self, lanes: Iterable[Lane]) -> Mapping[Product, Mapping[str, int]]:
         """Return the numbers of the tests of these lanes, by product."""
@@ -156,20 +168,20 @@ class ShownAnswers(ChangesAnswers):
         for (repo_key, branch), named in shas.items():
             values = (codec.texts(named), self._org, repo_key, branch)
             ranks[repo_key, branch] = dict(self._connection.rows(_RANKS, values))
-        found = []
+        ranked = []
         for (lane, sha), among in failures:
             of_branch = ranks[lane.repo_key, lane.branch]
             rank = of_branch[sha]
             bench = Bench(self._products[lane.product], lane.box_key)
             line = Line(lane.repo_key, Track(bench, lane.branch))
-            earlier = [one for one in among if of_branch.get(one, rank) < rank]
-            found.append(_Asked(line, numbers[lane.product][lane.test_id], rank, earlier))
-        return found
+            earlier = [other for other in among if of_branch.get(other, rank) < rank]
+            ranked.append(_Asked(line, numbers[lane.product][lane.test_id], rank, earlier))
+        return ranked
 
-    def _last_pass(self, asked: _Asked, among: Sequence[str]) -> str | None:
-        for walked in walk_before(self._connection, self._org, asked.line, asked.rank):
-            if walked.passed >> asked.test & 1:
-                sha = walked.place[3]
+    def _last_pass(self, failure: _Asked, among: Sequence[str]) -> str | None:
+        for walked in walk_before(self._connection, self._org, failure.line, failure.rank):
+            if walked.passed >> failure.test & 1:
+                sha = walked.place.sha
                 return sha if sha in among else None
         return None
 

@@ -16,11 +16,12 @@ from hwci.contract.vocabulary import Outcome
 from hwci.engine.derived.days import DayChanges, ItemSum, RunSum, day_of
 from hwci.engine.derived.rows import Bench, Episode, Placed, Ranked, Results, Spot, Track
 from hwci.engine.facts import Changes
-from hwci.engine.history import Place
+from hwci.engine.history import FailingRun, Place
 from hwci.engine.rules.reports import carried_changes
 from hwci.engine.test_sets import tests_in
 from hwci.server.storage.sql import codec
 from hwci.server.storage.sql.codec import Sums
+from hwci.server.storage.sql.columns import selected
 from hwci.server.storage.sql.connection import Connection, Query
 from hwci.server.storage.sql.reports import report_rows
 from hwci.server.storage.sql.reports.passes import Line, passed_tests, walk_after
@@ -55,24 +56,51 @@ _RUN = (
 )
 _CARRIED = "started_at, run_attempt, box_key, changes_id"
 # The index of identities, which begin with the run: there are few reports of one.
-_FIRST_CARRIED = (
-    f"SELECT {_CARRIED} FROM report INDEXED BY sqlite_autoindex_report_1 {_RUN} AND carried = 1"
-    " ORDER BY started_at, run_attempt, box_key LIMIT 1"
-)
+_FIRST_CARRIED = f"""
+SELECT {_CARRIED}
+FROM report INDEXED BY sqlite_autoindex_report_1
+{_RUN} AND carried = 1
+ORDER BY started_at, run_attempt, box_key LIMIT 1
+"""
 _SPOT = "WHERE org_id = ? AND repo_key = ? AND sha = ? AND branch = ?"
 _BRANCH = "WHERE org_id = ? AND repo_key = ? AND branch = ?"
-_PLACED = (
-    "SELECT p.rank, p.started_at, p.way, p.position, p.sha FROM json_each(?) j CROSS JOIN place p"
-    " ON p.org_id = ? AND p.repo_key = ? AND p.sha = j.value AND p.branch = ?"
-)
-_FIRST_MENTION = (
-    f"SELECT started_at, way, position, sha FROM mention {_SPOT}"
-    " ORDER BY started_at, way, position LIMIT 1"
-)
-_LINE = (
-    f"SELECT sha, rank FROM place INDEXED BY place_order {_BRANCH}"
-    " AND sha NOT IN (SELECT j.value FROM json_each(?) j)"
-)
+_SET_PLACE = """
+INSERT INTO place (org_id, repo_key, sha, branch, started_at, way, position)
+VALUES (?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT (org_id, repo_key, sha, branch) DO UPDATE SET
+  started_at = excluded.started_at,
+  way = excluded.way,
+  position = excluded.position
+"""
+_RANK_FAILURES = """
+UPDATE failure INDEXED BY failure_at
+SET rank = ?1
+WHERE org_id = ?2 AND sha = ?4 AND branch = ?5
+  AND ?3 = (SELECT q.repo_key FROM product q WHERE q.org_id = ?2 AND q.id = product_id)
+"""
+_BENCHES = """
+SELECT DISTINCT j.value, r.product_id, r.box_key
+FROM json_each(?) j
+CROSS JOIN report r INDEXED BY report_commit
+  ON r.org_id = ? AND r.sha = j.value AND r.hello_ok = 1
+CROSS JOIN product p ON p.org_id = r.org_id AND p.id = r.product_id AND p.repo_key = ?
+"""
+_PLACED = """
+SELECT p.rank, p.started_at, p.way, p.position, p.sha
+FROM json_each(?) j
+CROSS JOIN place p ON p.org_id = ? AND p.repo_key = ? AND p.sha = j.value AND p.branch = ?
+"""
+_FIRST_MENTION = f"""
+SELECT started_at, way, position, sha
+FROM mention
+{_SPOT}
+ORDER BY started_at, way, position LIMIT 1
+"""
+_LINE = f"""
+SELECT sha, rank
+FROM place INDEXED BY place_order
+{_BRANCH} AND sha NOT IN (SELECT j.value FROM json_each(?) j)
+"""
 _STAMP = "(started_at, way, position, sha)"
 _EARLIER = (
     f"{_LINE} AND {_STAMP} < (?, ?, ?, ?)"
@@ -88,74 +116,121 @@ _EPISODE = (
     "e.test, e.first_rank, e.first_sha, e.last_rank, e.last_sha, e.commits, e.fix_rank,"
     " e.fix_sha, e.flake"
 )
-_FIRST = ("started_at", "run_id", "run_attempt", "workflow", "verdict", "ci_run_id", "ci_run")
-_FIRST_RUNS = (
-    "SELECT e.number, e.decision,"
-    f" {', '.join(f'e.{one}' for one in _FIRST)}, {', '.join(f'f.first_{one}' for one in _FIRST)}"
-    " FROM failure f INDEXED BY failure_at CROSS JOIN episode e INDEXED BY episode_lane"
-    " ON e.org_id = f.org_id AND e.product_id = f.product_id AND e.box_key = f.box_key"
-    " AND e.branch = f.branch AND e.test = f.test AND e.flake = f.passed AND e.first_rank = f.rank"
-    " WHERE f.org_id = ? AND f.sha = ?"
-)
+_FIRST = FailingRun._fields
+"""The columns of an episode about its first failing run."""
+FIRST_OF_FAILURE = [f"first_{name}" for name in _FIRST]
+"""The columns of a failure about that."""
+_FIRST_RUNS = f"""
+SELECT
+  e.number, e.decision, {selected("e", _FIRST)}, {selected("f", FIRST_OF_FAILURE)}
+FROM failure f INDEXED BY failure_at
+CROSS JOIN episode e INDEXED BY episode_lane
+  ON e.org_id = f.org_id AND e.product_id = f.product_id AND e.box_key = f.box_key
+  AND e.branch = f.branch AND e.test = f.test AND e.flake = f.passed AND e.first_rank = f.rank
+WHERE f.org_id = ? AND f.sha = ?
+"""
 REVIEWED_MEMBER = (
     "f.org_id = e.org_id AND f.product_id = e.product_id AND f.box_key = e.box_key"
     " AND f.branch = e.branch AND f.test = e.test AND f.rank BETWEEN e.first_rank AND e.last_rank"
     " AND f.reviewed = 1 AND f.passed = e.flake"
 )
 """A failure of an episode that has a review."""
-_REVIEWED = (
-    "(SELECT count(*) FROM failure f INDEXED BY failure_reviewed WHERE f.org_id = failure.org_id"
-    " AND f.product_id = failure.product_id AND f.box_key = failure.box_key"
-    " AND f.branch = failure.branch AND f.test = failure.test AND f.rank BETWEEN ? AND ?"
-    " AND f.reviewed = 1 AND f.passed = ?)"
+_RANK_OF = (
+    "(SELECT rank FROM place p WHERE p.org_id = ?1 AND p.repo_key = ?2 AND p.branch = ?3"
+    " AND p.sha = episode.{})"
 )
+_RANK_EPISODES = f"""
+UPDATE episode
+SET first_rank = {_RANK_OF.format("first_sha")},
+  last_rank = {_RANK_OF.format("last_sha")},
+  fix_rank = coalesce({_RANK_OF.format("fix_sha")}, fix_rank)
+WHERE org_id = ?1 AND branch = ?3
+  AND ?2 = (SELECT q.repo_key FROM product q WHERE q.org_id = ?1 AND q.id = product_id)
+"""
+_REVIEWED = """
+(
+  SELECT count(*)
+  FROM failure f INDEXED BY failure_reviewed
+  WHERE f.org_id = failure.org_id AND f.product_id = failure.product_id
+    AND f.box_key = failure.box_key AND f.branch = failure.branch AND f.test = failure.test
+    AND f.rank BETWEEN ? AND ? AND f.reviewed = 1 AND f.passed = ?
+)
+"""
+_ADD_EPISODE = f"""
+INSERT INTO episode (
+  first_rank, first_sha, last_rank, last_sha, commits, fix_rank, fix_sha, flake, org_id,
+  product_id, box_key, branch, test, first_id, {", ".join(_FIRST)}, reviewed
+)
+SELECT
+  ?, ?, ?, ?, ?, ?, ?, ?, org_id, product_id, box_key, branch, test, id,
+  {", ".join(FIRST_OF_FAILURE)}, {_REVIEWED}
+FROM failure INDEXED BY failure_lane
+{_TRACK} AND test = ? AND rank = ? AND sha = ?
+"""
+_DROP_WALK = """
+DELETE FROM walk_commit
+WHERE org_id = ? AND repo_key = ? AND last_sha = ? AND fix_sha = ? AND NOT EXISTS (
+  SELECT 1
+  FROM episode e
+  WHERE e.org_id = ? AND e.last_sha = walk_commit.last_sha AND e.fix_sha = walk_commit.fix_sha
+    AND e.decision IS NOT NULL
+)
+"""
 _OF_TRACK = "e.org_id = ? AND e.product_id = ? AND e.box_key = ? AND e.branch = ?"
-_FAILING = (
-    " FROM report r INDEXED BY report_commit CROSS JOIN item i"
-    " ON i.org_id = r.org_id AND i.report_id = r.id AND i.outcome = 1"
-    " WHERE r.org_id = ? AND r.sha = ? AND r.product_id = ? AND r.box_key = ? AND r.hello_ok = 1"
-    " AND r.branch = ? AND i.test IN (SELECT j.value FROM json_each(?) j)"
-)
-_ITEMS = (
-    "SELECT i.test, r.started_at, r.run_id, r.run_attempt, r.workflow, i.verdict, r.ci_run_id,"
-    f" r.ci_run{_FAILING}"
-)
+_FAILING = """
+FROM report r INDEXED BY report_commit
+CROSS JOIN item i ON i.org_id = r.org_id AND i.report_id = r.id AND i.outcome = 1
+WHERE r.org_id = ? AND r.sha = ? AND r.product_id = ? AND r.box_key = ? AND r.hello_ok = 1
+  AND r.branch = ? AND i.test IN (SELECT j.value FROM json_each(?) j)
+"""
+_ITEMS = f"""
+SELECT i.test, r.started_at, r.run_id, r.run_attempt, r.workflow, i.verdict, r.ci_run_id, r.ci_run
+{_FAILING}
+"""
 _FAILING_ITEMS = f"SELECT i.test, i.started_at, i.attempts{_FAILING}"
 # The order of semantics 4.1 decides which item is that of the first failing run.
 _ORDER = "({0}.first_started_at, {0}.first_run_id, {0}.first_run_attempt)"
 _IS_FIRST = f"{_ORDER.format('excluded')} < {_ORDER.format('failure')}"
-_ADD_TO_FAILURE = (
-    "INSERT INTO failure (org_id, id, product_id, box_key, branch, sha, test, rank,"
-    " items, first_started_at, first_run_id, first_run_attempt, first_workflow,"
-    " first_verdict, first_ci_run_id, first_ci_run, last_started_at, passed, reviewed)"
-    f" VALUES (?, ?, ?, ?, ?, ?, ?, (SELECT rank FROM place {_SPOT}),"
-    " 1, ?, ?, ?, ?, ?, ?, ?, ?, 0,"
-    " (SELECT count(*) FROM review WHERE org_id = ? AND failure_id = ?))"
-    " ON CONFLICT (org_id, id) DO UPDATE SET items = failure.items + 1,"
-    " last_started_at = greatest(failure.last_started_at, excluded.last_started_at), "
-    + ", ".join(
-        f"first_{one} = CASE WHEN {_IS_FIRST} THEN excluded.first_{one}"
-        f" ELSE failure.first_{one} END"
-        for one in _FIRST
+_ADD_TO_FAILURE = f"""
+INSERT INTO failure (
+  org_id, id, product_id, box_key, branch, sha, test, rank, items, {", ".join(FIRST_OF_FAILURE)},
+  last_started_at, passed, reviewed
+)
+VALUES (
+  ?, ?, ?, ?, ?, ?, ?, (SELECT rank FROM place {_SPOT}), 1, {", ".join("?" * len(_FIRST))},
+  ?, 0, (SELECT count(*) FROM review WHERE org_id = ? AND failure_id = ?)
+)
+ON CONFLICT (org_id, id) DO UPDATE SET
+  items = failure.items + 1,
+  last_started_at = greatest(failure.last_started_at, excluded.last_started_at),
+  {
+    ", ".join(
+        f"{name} = CASE WHEN {_IS_FIRST} THEN excluded.{name} ELSE failure.{name} END"
+        for name in FIRST_OF_FAILURE
     )
-)
-_ADD_RUNS = (
-    "INSERT INTO day_run (reports, runs, infra, org_id, product_id, day, box_key, template_id)"
-    " VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
-    " ON CONFLICT (org_id, product_id, day, box_key, template_id) DO UPDATE SET"
-    " reports = day_run.reports + excluded.reports, runs = day_run.runs + excluded.runs,"
-    " infra = day_run.infra + excluded.infra"
-)
-_DROP_RUNS = (
-    "DELETE FROM day_run WHERE org_id = ? AND product_id = ? AND day = ? AND box_key = ?"
-    " AND template_id = ? AND reports = 0 AND runs = 0 AND infra = 0"
-)
+}
+"""
+_ADD_RUNS = """
+INSERT INTO day_run (reports, runs, infra, org_id, product_id, day, box_key, template_id)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT (org_id, product_id, day, box_key, template_id) DO UPDATE SET
+  reports = day_run.reports + excluded.reports,
+  runs = day_run.runs + excluded.runs,
+  infra = day_run.infra + excluded.infra
+"""
+_DROP_RUNS = """
+DELETE FROM day_run
+WHERE org_id = ? AND product_id = ? AND day = ? AND box_key = ? AND template_id = ? AND reports = 0
+  AND runs = 0 AND infra = 0
+"""
 _DAY = "WHERE org_id = ? AND product_id = ? AND day = ?"
-_SET_RESULTS = (
-    "INSERT INTO day_result (org_id, product_id, day, results, flakes) VALUES (?, ?, ?, ?, ?)"
-    " ON CONFLICT (org_id, product_id, day) DO UPDATE SET results = excluded.results,"
-    " flakes = excluded.flakes"
-)
+_SET_RESULTS = """
+INSERT INTO day_result (org_id, product_id, day, results, flakes)
+VALUES (?, ?, ?, ?, ?)
+ON CONFLICT (org_id, product_id, day) DO UPDATE SET
+  results = excluded.results,
+  flakes = excluded.flakes
+"""
 
 
 class DerivedRows:
@@ -173,26 +248,26 @@ class DerivedRows:
         self._came: dict[tuple[_OnBench, str], list[tuple[Any, ...]]] = defaultdict(list)
         self._anew: set[Run | _OnBench] = set()
 
-    def note(self, kept: KeptReport, *, from_all: bool = False) -> None:
+    def note(self, stored: KeptReport, *, from_all: bool = False) -> None:
         """Note the failures, the passes and the run of a report that comes, to be added to what is
         derived. `from_all`: what it belongs to is derived from all reports, as one may go.
         """
-        report = kept.report
-        bench, changes = Bench(kept.product_id, report.box_key), carried_changes(report)
+        report = stored.report
+        bench, changes = Bench(stored.product_id, report.box_key), carried_changes(report)
         run = Run(report.workflow, report.branch, report.sha, report.run_id)
-        if kept.changes_id is not None and changes is not None:
-            self._changes[kept.changes_id] = changes
+        if stored.changes_id is not None and changes is not None:
+            self._changes[stored.changes_id] = changes
             order = codec.to_micros(report.started_at), report.run_attempt, report.box_key
-            self._carried[run].append((*order, kept.changes_id))
+            self._carried[run].append((*order, stored.changes_id))
         on_bench = bench, report.sha
-        if kept.failing:
+        if stored.failing:
             of_branch = self._failing[on_bench].setdefault(report.branch, {})
-            of_branch.update(kept.failing)
+            of_branch.update(stored.failing)
         if from_all:
             self._anew.update((run, on_bench))
         elif report.hello_ok:
-            self._passed[on_bench] |= kept.passed
-            self._came[on_bench, report.branch] += _failing_items(kept)
+            self._passed[on_bench] |= stored.passed
+            self._came[on_bench, report.branch] += _failing_items(stored)
 
     def settle_runs(self) -> Iterable[Changes]:
         relisted: set[int] = set()
@@ -205,7 +280,7 @@ class DerivedRows:
                 first = min(carried if former is None else (former, *carried))
             if first == former:
                 continue
-            relisted.update(row[3] for row in (former, first) if row is not None)
+            relisted.update(number for *_, number in filter(None, (former, first)))
             self._connection.execute(f"DELETE FROM run_changes {_RUN}", key)
             if first is not None:
                 self._connection.execute(
@@ -222,9 +297,9 @@ class DerivedRows:
         for sha, branch in spots:
             by_branch[branch].append(sha)
         return {
-            Spot(place[3], branch): Placed(codec.to_place(*place), rank)
+            Spot(sha, branch): Placed(codec.to_place(at, way, position, sha), rank)
             for branch, shas in by_branch.items()
-            for rank, *place in self._connection.rows(
+            for rank, at, way, position, sha in self._connection.rows(
                 _PLACED, (codec.texts(shas), *self._repo, branch)
             )
         }
@@ -238,12 +313,11 @@ class DerivedRows:
         return {Spot(sha, branch): rank for sha, branch, rank in rows}
 
     def first_mentions(self, spots: Collection[Spot]) -> Mapping[Spot, Place]:
-        found = {}
-        for spot in spots:
-            row = self._connection.row(_FIRST_MENTION, (*self._repo, *spot))
-            if row is not None:
-                found[spot] = codec.to_place(*row)
-        return found
+        return {
+            spot: codec.to_place(*stamp)
+            for spot in spots
+            for stamp in self._connection.rows(_FIRST_MENTION, (*self._repo, *spot))
+        }
 
     def line(
         self, branch: str, first: Place, last: Place, without: Collection[str]
@@ -260,14 +334,12 @@ class DerivedRows:
         return [*earlier, *among, *later]
 
     def set_places(self, branch: str, places: Mapping[str, Place]) -> None:
+        stamps = [codec.to_stamp(place) for place in places.values()]
         self._connection.execute_many(
-            "INSERT INTO place (org_id, repo_key, sha, branch, started_at, way, position)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (org_id, repo_key, sha, branch) DO UPDATE"
-            " SET started_at = excluded.started_at, way = excluded.way,"
-            " position = excluded.position",
+            _SET_PLACE,
             [
-                (*self._repo, sha, branch, *codec.to_stamp(place)[:3])
-                for sha, place in places.items()
+                (*self._repo, sha, branch, stamp.started_at, stamp.way, stamp.position)
+                for sha, stamp in zip(places, stamps, strict=True)
             ],
         )
 
@@ -279,13 +351,7 @@ class DerivedRows:
     def set_ranks(self, branch: str, ranks: Mapping[str, int]) -> None:
         spots = [(rank, *self._repo, sha, branch) for sha, rank in ranks.items()]
         self._connection.execute_many(f"UPDATE place SET rank = ? {_SPOT}", spots)
-        self._connection.execute_many(
-            "UPDATE failure INDEXED BY failure_at SET rank = ?1 WHERE org_id = ?2 AND sha = ?4"
-            " AND branch = ?5"
-            " AND ?3 ="
-            " (SELECT q.repo_key FROM product q WHERE q.org_id = ?2 AND q.id = product_id)",
-            spots,
-        )
+        self._connection.execute_many(_RANK_FAILURES, spots)
 
     def spread(self, branch: str, step: int) -> None:
         rows = self._connection.rows(
@@ -294,31 +360,12 @@ class DerivedRows:
             (*self._repo, branch),
         )
         self.set_ranks(branch, {sha: index * step for index, (sha,) in enumerate(rows)})
-        rank = (
-            "(SELECT rank FROM place p WHERE p.org_id = ?1 AND p.repo_key = ?2"
-            " AND p.branch = ?3 AND p.sha = episode.{}_sha)"
-        )
-        self._connection.execute(
-            f"UPDATE episode SET first_rank = {rank.format('first')},"
-            f" last_rank = {rank.format('last')},"
-            f" fix_rank = coalesce({rank.format('fix')}, fix_rank)"
-            " WHERE org_id = ?1 AND branch = ?3"
-            " AND ?2 ="
-            " (SELECT q.repo_key FROM product q WHERE q.org_id = ?1 AND q.id = product_id)",
-            (*self._repo, branch),
-        )
+        self._connection.execute(_RANK_EPISODES, (*self._repo, branch))
 
     def benches(self, shas: Collection[str]) -> Iterable[tuple[str, Bench]]:
         if not shas:
             return ()
-        rows = self._connection.rows(
-            "SELECT DISTINCT j.value, r.product_id, r.box_key FROM json_each(?) j"
-            " CROSS JOIN report r INDEXED BY report_commit"
-            " ON r.org_id = ? AND r.sha = j.value AND r.hello_ok = 1"
-            " CROSS JOIN product p"
-            " ON p.org_id = r.org_id AND p.id = r.product_id AND p.repo_key = ?",
-            (codec.texts(shas), *self._repo),
-        )
+        rows = self._connection.rows(_BENCHES, (codec.texts(shas), *self._repo))
         return [(sha, Bench(product, box_key)) for sha, product, box_key in rows]
 
     def count_failures(self, bench: Bench, sha: str) -> Results:
@@ -349,7 +396,7 @@ class DerivedRows:
             items = self._items(_ITEMS, bench, sha, branch, failing)
             self._connection.execute_many(
                 "DELETE FROM failure WHERE org_id = ? AND id = ?",
-                [(self._org, one) for one in failing.values()],
+                [(self._org, failure) for failure in failing.values()],
             )
         self._connection.execute_many(
             _ADD_TO_FAILURE,
@@ -357,10 +404,10 @@ class DerivedRows:
                 (
                     *(self._org, failing[test], *bench, branch, sha, test),
                     *(*self._repo, sha, branch),
-                    *(*item, item[0]),
+                    *(at, *run, at),
                     *(self._org, failing[test]),
                 )
-                for test, *item in items
+                for test, at, *run in items
             ],
         )
 
@@ -404,8 +451,8 @@ class DerivedRows:
 
     def _add_runs(self, sums: Sequence[Counter[RunSum]]) -> None:
         added = {
-            (self._org, *key): [one[key] for one in sums]
-            for key in dict.fromkeys(key for one in sums for key in one)
+            (self._org, *key): [counts[key] for counts in sums]
+            for key in dict.fromkeys(key for counts in sums for key in counts)
         }
         rows = [(*numbers, *key) for key, numbers in added.items() if any(numbers)]
         fewer = [key for key, numbers in added.items() if min(numbers) < 0]
@@ -416,8 +463,8 @@ class DerivedRows:
         """Add to the row of a day. No other write changes it meanwhile: those of an organization
         wait for each other.
         """
-        row = self._connection.row(f"SELECT results FROM day_result {_DAY}", day)
-        tests, *before = [()] if row is None else codec.unpack_results(row[0])
+        rows = self._connection.rows(f"SELECT results FROM day_result {_DAY}", day)
+        tests, *before = next((codec.unpack_results(results) for (results,) in rows), [()])
         sums: dict[int, Sums] = dict(zip(tests, zip(*before, strict=True), strict=True))
         for test, more in added.items():
             _add_sums(sums, test, more)
@@ -433,7 +480,7 @@ class DerivedRows:
         self._connection.execute_many(
             "UPDATE announcement SET checks = checks + ?"
             " WHERE org_id = ? AND repo_key = ? AND suite IN ('', ?) AND sha = ?",
-            [(times, *self._repo, *of) for of, times in checks.items()],
+            [(times, *self._repo, *merge) for merge, times in checks.items()],
         )
 
     def episodes_at(self, track: Track, rank: int, tests: int) -> Sequence[Episode]:
@@ -467,10 +514,10 @@ class DerivedRows:
             " AND e.test = ? AND e.fix_rank = ? AND e.flake = 0"
         )
         key = self._track(track)
-        found = self._connection.rows_of(
+        answers = self._connection.rows_of(
             Query(statement, (*key, test, fix.rank)) for test, fix in fixes
         )
-        return [_episode(row) for row in chain.from_iterable(found)]
+        return [_episode(row) for row in chain.from_iterable(answers)]
 
     def members(self, track: Track, episode: Episode) -> Sequence[Ranked]:
         rows = self._connection.rows(
@@ -483,7 +530,7 @@ class DerivedRows:
     def passes_after(self, track: Track, rank: int) -> Iterator[tuple[Ranked, int]]:
         line = Line(self._repo_key, track)
         for walked in walk_after(self._connection, self._org, line, rank):
-            yield Ranked(walked.rank, walked.place[3]), walked.passed
+            yield Ranked(walked.rank, walked.place.sha), walked.passed
 
     def replace_episodes(
         self, track: Track, gone: Collection[Episode], new: Collection[Episode]
@@ -492,31 +539,29 @@ class DerivedRows:
         self._connection.execute_many(
             f"DELETE FROM episode INDEXED BY episode_fix {_TRACK}"
             " AND fix_rank = ? AND test = ? AND first_rank = ? AND flake = ?",
-            [(*key, one.fix.rank, one.test, one.first.rank, one.flake) for one in gone],
-        )
-        self._connection.execute_many(
-            "INSERT INTO episode (first_rank, first_sha, last_rank, last_sha, commits, fix_rank,"
-            " fix_sha, flake, org_id, product_id, box_key, branch, test,"
-            f" first_id, {', '.join(_FIRST)}, reviewed)"
-            " SELECT ?, ?, ?, ?, ?, ?, ?, ?, org_id, product_id, box_key, branch, test,"
-            f" id, {', '.join(f'first_{one}' for one in _FIRST)}, {_REVIEWED}"
-            " FROM failure INDEXED BY failure_lane"
-            f" {_TRACK} AND test = ? AND rank = ? AND sha = ?",
             [
-                (
-                    *(*one.first, *one.last, one.commits, *one.fix, one.flake),
-                    *(one.first.rank, one.last.rank, one.flake),
-                    *(*key, one.test, *one.first),
-                )
-                for one in new
+                (*key, episode.fix.rank, episode.test, episode.first.rank, episode.flake)
+                for episode in gone
             ],
         )
         self._connection.execute_many(
-            "DELETE FROM walk_commit WHERE org_id = ? AND repo_key = ? AND last_sha = ?"
-            " AND fix_sha = ? AND NOT EXISTS (SELECT 1 FROM episode e WHERE e.org_id = ?"
-            " AND e.last_sha = walk_commit.last_sha AND e.fix_sha = walk_commit.fix_sha"
-            " AND e.decision IS NOT NULL)",
-            {(*self._repo, one.last.sha, one.fix.sha, self._org) for one in gone if one.fix.sha},
+            _ADD_EPISODE,
+            [
+                (
+                    *(*episode.first, *episode.last, episode.commits, *episode.fix, episode.flake),
+                    *(episode.first.rank, episode.last.rank, episode.flake),
+                    *(*key, episode.test, *episode.first),
+                )
+                for episode in new
+            ],
+        )
+        self._connection.execute_many(
+            _DROP_WALK,
+            {
+                (*self._repo, episode.last.sha, episode.fix.sha, self._org)
+                for episode in gone
+                if episode.fix.sha
+            },
         )
 
     def undecide(self, first: Collection[str], listed: Collection[str]) -> None:
@@ -557,11 +602,11 @@ class DerivedRows:
         return (self._org, *track.bench, track.branch)
 
 
-def _failing_items(kept: KeptReport) -> Iterator[tuple[Any, ...]]:
+def _failing_items(stored: KeptReport) -> Iterator[tuple[Any, ...]]:
     """Yield the failing items of a report as rows of `_ITEMS`."""
-    report = kept.report
-    for test in kept.failing:
-        verdict = codec.VERDICT_NUMBERS[kept.notable[test].verdict]
+    report = stored.report
+    for test in stored.failing:
+        verdict = codec.VERDICT_NUMBERS[stored.notable[test].verdict]
         at = codec.to_micros(report.started_at)
         run = at, report.run_id, report.run_attempt, report.workflow
         yield (test, *run, verdict, report.ci_run_id, report.ci_run)

@@ -11,7 +11,9 @@ import hashlib
 import json
 import struct
 from collections.abc import Sequence
+from dataclasses import fields
 from functools import lru_cache
+from itertools import dropwhile
 
 from hwci.contract.vocabulary import Outcome, Verdict
 from hwci.engine.facts import Changes, Report
@@ -19,6 +21,8 @@ from hwci.server.storage.sql import codec
 
 _ENCODER = json.JSONEncoder(separators=(",", ":"), default=bytes.hex)
 _BYTES = 16
+_ADDED = [*dropwhile(lambda name: name != "part_of", [field.name for field in fields(Report)])][1:]
+"""The fields of a report that a version after the first added, or will add: they come last."""
 _RESULTS = 1024
 _LISTS = 16  # a list of a thousand names has 100 KB
 
@@ -60,12 +64,8 @@ def of_report(org: bytes, report: Report, names: bytes, changes: bytes | None) -
     results = b",".join(
         [_result(t.outcome, t.attempts, t.verdict, t.message) for t in report.tests]
     )
-    added = (
-        ("ci_run", report.ci_run),
-        ("ci_url", report.ci_url),
-        ("rerun_of", report.rerun_of),
-    )
-    tail = [_written(field) for field in added if field[1] is not None]
+    added = ((name, getattr(report, name)) for name in _ADDED)
+    tail = [_written((name, value)) for name, value in added if value is not None]
     seconds = (test.duration_s for test in report.tests)
     return _digest(
         b",".join((head[:-1], b"[" + results + b"]", *tail))

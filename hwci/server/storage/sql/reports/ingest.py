@@ -26,34 +26,39 @@ from hwci.server.storage.sql.reports.report_rows import KeptReport
 LOG = logging.getLogger("hwci.server")
 
 # Of the episode of a failure. A flake that gets its first review has none yet.
-_COUNT_REVIEWS = (
-    "UPDATE episode AS e SET reviewed = (SELECT count(*) FROM failure f"
-    f" INDEXED BY failure_reviewed WHERE {REVIEWED_MEMBER})"
-    " WHERE e.org_id = ? AND e.number = (SELECT o.number FROM failure m CROSS JOIN episode o"
-    " INDEXED BY episode_lane ON o.org_id = m.org_id AND o.product_id = m.product_id"
-    " AND o.box_key = m.box_key AND o.branch = m.branch AND o.test = m.test"
-    " AND o.flake = m.passed AND o.first_rank <= m.rank AND o.last_rank >= m.rank"
-    " WHERE m.org_id = e.org_id AND m.id = ?)"
-)
+_COUNT_REVIEWS = f"""
+UPDATE episode AS e
+SET reviewed = (SELECT count(*) FROM failure f INDEXED BY failure_reviewed WHERE {REVIEWED_MEMBER})
+WHERE e.org_id = ?
+  AND e.number = (
+    SELECT o.number
+    FROM failure m
+    CROSS JOIN episode o INDEXED BY episode_lane
+      ON o.org_id = m.org_id AND o.product_id = m.product_id AND o.box_key = m.box_key
+      AND o.branch = m.branch AND o.test = m.test AND o.flake = m.passed AND o.first_rank <= m.rank
+      AND o.last_rank >= m.rank
+    WHERE m.org_id = e.org_id AND m.id = ?
+  )
+"""
 
 
 def put_report(connection: Connection, org: bytes, report: Report, at: datetime) -> None:
     """Keep a report in place of those that it replaces, and update what is derived."""
     gone = report_rows.replaced_by(connection, org, report)
-    if [kept.report for kept in gone] == [report]:
+    if [stored.report for stored in gone] == [report]:
         return  # it was sent again
     rows = DerivedRows(connection, org, report.repo_key)
     settlement = Settlement(rows)
     product = names.product_id(connection, org, report.repo_key, report.suite)
-    for kept in gone:
-        rows.note(kept, from_all=True)
-        _count(settlement, kept, settlement.watch(kept.product_id, kept.report), -1)
+    for stored in gone:
+        rows.note(stored, from_all=True)
+        _count(settlement, stored, settlement.watch(stored.product_id, stored.report), -1)
     named = settlement.watch(product, report)
-    for kept in gone:
-        replaced.keep(connection, org, kept.report, kept.arrived_at, at)
-        _remove_mentions(connection, org, kept)
-        report_rows.delete(connection, org, kept)
-    new = report_rows.insert(connection, org, product, report, at)
+    for stored in gone:
+        replaced.keep(connection, org, stored.report, stored.arrived_at, at)
+        _remove_mentions(connection, org, stored)
+        report_rows.delete(connection, org, stored)
+    new = report_rows.keep(connection, org, product, report, at)
     _add_mentions(connection, org, new, named)
     rows.note(new)
     _count(settlement, new, named)
@@ -63,16 +68,16 @@ def put_report(connection: Connection, org: bytes, report: Report, at: datetime)
 @contextmanager
 def settling_review(connection: Connection, org: bytes, failure_id: bytes) -> Iterator[None]:
     """Update what is derived after this block has written a review of a failure or deleted it."""
-    found = connection.row(
+    failure = connection.row(
         "SELECT p.repo_key, f.product_id, f.box_key, f.sha FROM failure f"
         " JOIN product p ON p.org_id = f.org_id AND p.id = f.product_id"
         " WHERE f.org_id = ? AND f.id = ?",
         (org, failure_id),
     )
-    if found is None:  # it has no row until its report is there
+    if failure is None:  # it has no row until its report is there
         yield
         return
-    repo_key, product, box_key, sha = found
+    repo_key, product, box_key, sha = failure
     settlement = Settlement(DerivedRows(connection, org, repo_key))
     settlement.watch_results(Bench(product, box_key), sha)
     yield
@@ -111,16 +116,16 @@ def rederive(connection: Connection, org: bytes) -> None:
         changes = report_rows.load_changes(connection, org, number)
         names.index_changes(connection, org, repo_key, number, changes)
     settlements: dict[str, tuple[DerivedRows, Settlement]] = {}
-    for kept in report_rows.rederived(connection, org):
-        repo_key = kept.report.repo_key
+    for stored in report_rows.rederived(connection, org):
+        repo_key = stored.report.repo_key
         if repo_key not in settlements:
             rows = DerivedRows(connection, org, repo_key)
             settlements[repo_key] = rows, Settlement(rows)
         rows, settlement = settlements[repo_key]
-        rows.note(kept, from_all=True)
-        named = settlement.watch(kept.product_id, kept.report)
-        _count(settlement, kept, named)
-        _add_mentions(connection, org, kept, named)
+        rows.note(stored, from_all=True)
+        named = settlement.watch(stored.product_id, stored.report)
+        _count(settlement, stored, named)
+        _add_mentions(connection, org, stored, named)
     for _, settlement in settlements.values():
         settlement.settle()
 
@@ -135,38 +140,40 @@ def derive_waiting(connection: Connection) -> None:
 
 
 def _count(
-    settlement: Settlement, kept: KeptReport, named: Iterable[Mention], times: int = 1
+    settlement: Settlement, stored: KeptReport, named: Iterable[Mention], times: int = 1
 ) -> None:
     """Count a report that comes, or goes, in the sums of its day."""
-    settlement.count(kept.product_id, kept.report, kept.test_set, kept.notable, named, times)
+    settlement.count(
+        stored.product_id, stored.report, stored.test_set, stored.notable, named, times
+    )
 
 
 def _add_mentions(
-    connection: Connection, org: bytes, kept: KeptReport, named: Iterable[Mention]
+    connection: Connection, org: bytes, stored: KeptReport, named: Iterable[Mention]
 ) -> None:
     """Keep which commits a report mentions, and how."""
     connection.execute_many(
         "INSERT INTO mention (org_id, repo_key, sha, branch, started_at, way, position, report_id,"
         " tested) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
         [
-            (*_mention_key(org, kept, codec.to_stamp(mention.place)), mention.tested)
+            (*_mention_key(org, stored, codec.to_stamp(mention.place)), mention.tested)
             for mention in named
         ],
     )
 
 
-def _remove_mentions(connection: Connection, org: bytes, kept: KeptReport) -> None:
+def _remove_mentions(connection: Connection, org: bytes, stored: KeptReport) -> None:
     """Delete the mentions of a report."""
     connection.execute_many(
         "DELETE FROM mention WHERE org_id = ? AND repo_key = ? AND sha = ? AND branch = ?"
         " AND started_at = ? AND way = ? AND position = ? AND report_id = ?",
         [
-            _mention_key(org, kept, codec.to_stamp(mention.place))
-            for mention in mentions(kept.report)
+            _mention_key(org, stored, codec.to_stamp(mention.place))
+            for mention in mentions(stored.report)
         ],
     )
 
 
-def _mention_key(org: bytes, kept: KeptReport, stamp: Stamp) -> tuple[object, ...]:
+def _mention_key(org: bytes, stored: KeptReport, stamp: Stamp) -> tuple[object, ...]:
     at, way, position, sha = stamp
-    return (org, kept.report.repo_key, sha, kept.report.branch, at, way, position, kept.id)
+    return (org, stored.report.repo_key, sha, stored.report.branch, at, way, position, stored.id)

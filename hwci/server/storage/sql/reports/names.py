@@ -23,9 +23,8 @@ def product_id(connection: Connection, org: bytes, repo_key: str, suite: str) ->
     """Return the number of a product, made if it is new."""
     where = "org_id = ? AND repo_key = ? AND suite = ?"
     values = (org, repo_key, suite)
-    found = connection.row(f"SELECT id FROM product WHERE {where}", values)
-    if found is not None:
-        return int(found[0])
+    for (number,) in connection.rows(f"SELECT id FROM product WHERE {where}", values):
+        return int(number)
     return connection.added(
         "INSERT INTO product (org_id, repo_key, suite) VALUES (?, ?, ?)", values
     )
@@ -57,12 +56,11 @@ def test_list(connection: Connection, org: bytes, product: int, names: tuple[str
 def _test_list(
     connection: Connection, org: bytes, product: int, names: tuple[str, ...], digest: bytes
 ) -> Listed:
-    found = connection.row(
+    for number, test_set, packed in connection.rows(
         "SELECT id, set_id, tests FROM template WHERE org_id = ? AND product_id = ? AND digest = ?",
         (org, product, digest),
-    )
-    if found is not None:
-        return Listed(found[0], found[1], codec.unpack_numbers(found[2]), digest)
+    ):
+        return Listed(number, test_set, codec.unpack_numbers(packed), digest)
     tests = _test_numbers(connection, org, product, names)
     number = connection.added(
         "INSERT INTO template (org_id, product_id, digest, tests) VALUES (?, ?, ?, ?)",
@@ -84,10 +82,10 @@ def _test_numbers(
     known = of_names(connection, org, product, names)
     missing = [name for name in names if name not in known]
     if missing:
-        last = connection.row(
-            "SELECT max(number) FROM test WHERE org_id = ? AND product_id = ?", (org, product)
+        ((start,),) = connection.rows(
+            "SELECT coalesce(max(number) + 1, 0) FROM test WHERE org_id = ? AND product_id = ?",
+            (org, product),
         )
-        start = 0 if last is None or last[0] is None else last[0] + 1
         fresh = {name: start + index for index, name in enumerate(missing)}
         connection.execute_many(
             "INSERT INTO test (org_id, product_id, number, name) VALUES (?, ?, ?, ?)",
@@ -129,12 +127,11 @@ def changes_id(
     """Return the number of a `changes` object, new if need be, and its digest."""
     commits = codec.commits_json(changes.commits)
     digest = digests.of_changes(changes, commits)
-    found = connection.row(
+    for (number,) in connection.rows(
         "SELECT id FROM changes WHERE org_id = ? AND repo_key = ? AND digest = ?",
         (org, repo_key, digest),
-    )
-    if found is not None:
-        return int(found[0]), digest
+    ):
+        return int(number), digest
     made = connection.added(
         "INSERT INTO changes (org_id, repo_key, digest, base_sha, truncated, body)"
         " VALUES (?, ?, ?, ?, ?, ?)",

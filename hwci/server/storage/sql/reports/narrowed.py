@@ -9,14 +9,14 @@ from hwci.server.storage.sql.connection import Query
 
 def of_reports(org: bytes, scope: Scope, where: Where) -> Query:
     """Return these conditions, each with an AND before it; none of what is not asked for."""
-    given = {
+    bounds = {
         "r.repo_key = ?": scope.repo_key,
         "r.box_key = ?": where.box_key,
         "r.branch = ?": where.branch,
         "r.sha >= ?": where.sha,
         "r.sha < ?": None if where.sha is None else after_all_that_begin(where.sha),
     }
-    tests = {test: value for test, value in given.items() if value is not None}
+    tests = {test: value for test, value in bounds.items() if value is not None}
     query = Query("".join(f" AND {test}" for test in tests), (*tests.values(),))
     return of_suite(query, org, scope.suite)
 

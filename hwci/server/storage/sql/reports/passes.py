@@ -14,14 +14,14 @@ from hwci.server.storage.sql import codec
 from hwci.server.storage.sql.codec import Stamp
 from hwci.server.storage.sql.connection import Connection
 
-_AFTER = (
-    "SELECT p.rank, p.started_at, p.way, p.position, p.sha, r.template_id, r.fails"
-    " FROM place p INDEXED BY place_rank"
-    " CROSS JOIN report r INDEXED BY report_commit"
-    " ON r.org_id = p.org_id AND r.product_id = ? AND r.box_key = ? AND r.sha = p.sha"
-    " AND r.hello_ok = 1"
-    " WHERE p.org_id = ? AND p.repo_key = ? AND p.branch = ? AND p.rank > ? ORDER BY p.rank"
-)
+_AFTER = """
+SELECT p.rank, p.started_at, p.way, p.position, p.sha, r.template_id, r.fails
+FROM place p INDEXED BY place_rank
+CROSS JOIN report r INDEXED BY report_commit
+  ON r.org_id = p.org_id AND r.product_id = ? AND r.box_key = ? AND r.sha = p.sha AND r.hello_ok = 1
+WHERE p.org_id = ? AND p.repo_key = ? AND p.branch = ? AND p.rank > ?
+ORDER BY p.rank
+"""
 _BEFORE = _AFTER.replace("p.rank > ?", "p.rank < ?") + " DESC"
 
 
@@ -85,4 +85,4 @@ def _walk(
     values = (*bench, org, repo_key, branch, rank)
     for at, *place, template, fails in connection.each(statement, values):
         ran = connection.mask(org, template)
-        yield Walked(at, (*place,), ran, ran & ~codec.unpack_mask(fails))
+        yield Walked(at, Stamp(*place), ran, ran & ~codec.unpack_mask(fails))

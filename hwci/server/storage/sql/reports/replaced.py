@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# ruff: noqa: S608 - statements are put together from constants of this room
+
 """What CI sent and something later took the place of, as it came (semantics, 1.5).
 
 This module decides how it is kept, counted and deleted. No rule and no page reads it; the rows that
@@ -14,8 +14,9 @@ from hwci.server.storage.records import SentKind
 from hwci.server.storage.sql import codec
 from hwci.server.storage.sql.connection import Connection
 from hwci.server.storage.sql.reports import digests
+from hwci.server.storage.sql.rows import insert
 
-COLUMNS = "org_id, kind, repo_key, suite, arrived_at, replaced_at, body"
+COLUMNS = ("org_id", "kind", "repo_key", "suite", "arrived_at", "replaced_at", "body")
 """What a row's digest is made over."""
 
 _KINDS = {
@@ -38,10 +39,8 @@ def keep(
         *(org, _KINDS[type(sent)], sent.repo_key, sent.suite or ""),
         *(codec.to_micros(arrived_at), codec.to_micros(at), codec.pack_fact(sent)),
     )
-    connection.execute(
-        f"INSERT INTO replaced ({COLUMNS}, digest) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-        (*row, digests.of_values(*row)),
-    )
+    statement = insert("replaced", (*COLUMNS, "digest"))
+    connection.execute(statement, (*row, digests.of_values(*row)))
 
 
 def counts(connection: Connection, org: bytes, before: datetime) -> Mapping[SentKind, int]:

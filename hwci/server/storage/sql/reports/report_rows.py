@@ -13,9 +13,10 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from itertools import islice
+from typing import Any, NamedTuple
 
-from hwci.contract.vocabulary import Outcome, Trigger
+from hwci.contract.vocabulary import Outcome
 from hwci.engine.facts import Changes, FailureKey, Lane, Part, Report, TestItem, failure_id
 from hwci.engine.rules.flakiness import has_failed_attempt
 from hwci.engine.rules.reports import carried_changes, replaced_parts
@@ -23,20 +24,57 @@ from hwci.engine.test_sets import mask_of
 from hwci.server.errors import DamagedError
 from hwci.server.storage.run_records import record_id_of
 from hwci.server.storage.sql import codec
+from hwci.server.storage.sql.columns import column, columns_of, optional
 from hwci.server.storage.sql.connection import Connection
 from hwci.server.storage.sql.reports import digests, names
+from hwci.server.storage.sql.rows import insert
 
-_COLUMNS = (
-    "r.id, r.product_id, r.template_id, r.durations, r.changes_id,"
-    " r.repo_key, r.workflow, p.suite, r.run_id, r.run_attempt, r.trigger, r.branch, r.sha,"
-    " r.started_at, r.ended_at, r.conclusion, r.hello_ok, r.box_key, r.covers,"
-    " r.part_run_id, r.part, r.parts, r.digest, p.repo_key, r.ci_run, r.ci_url, r.arrived_at,"
-    " r.rerun_of"
+REPORT = columns_of(
+    Report,
+    elsewhere=("suite", "tests", "changes"),
+    covers_shas=column("covers", codec.pack_shas, codec.unpack_shas),
+    part_of=optional(columns_of(Part, run_id=column("part_run_id"))),
 )
-_SELECT = (
-    f"SELECT {_COLUMNS} FROM report r"
-    " LEFT JOIN product p ON p.org_id = r.org_id AND p.id = r.product_id"
+"""What a row of `report` has of a report."""
+
+
+class _Row(NamedTuple):
+    """A row of `report`, with the product that it is of. `sent`: what `REPORT` reads."""
+
+    id: int
+    product_id: int
+    repo_key: str
+    suite: str
+    template_id: int
+    durations: bytes
+    changes_id: int | None
+    digest: bytes
+    arrived_at: int
+    sent: dict[str, Any]
+
+    @property
+    def arrived(self) -> datetime:
+        """Return when the report arrived."""
+        return codec.from_micros(self.arrived_at)
+
+
+_SELECT = f"""
+SELECT
+  r.id, r.product_id, p.repo_key, p.suite, r.template_id, r.durations, r.changes_id, r.digest,
+  r.arrived_at, {REPORT.of("r")}
+FROM report r
+LEFT JOIN product p ON p.org_id = r.org_id AND p.id = r.product_id
+"""
+_ADD_ITEM = insert(
+    "item",
+    (
+        *("org_id", "report_id", "test", *codec.ItemResult._fields),
+        *("product_id", "started_at", "counted", "failure_id"),
+    ),
 )
+_SELECT_ITEMS = f"""
+SELECT test, {", ".join(codec.ItemResult._fields)} FROM item WHERE org_id = ? AND report_id = ?
+"""
 _FAIL = Outcome.FAIL  # to find it by its name takes longer than to compare it
 _UNREADABLE = (
     *(ArithmeticError, AssertionError, LookupError, TypeError, ValueError),
@@ -45,10 +83,11 @@ _UNREADABLE = (
 """What rows raise that another program wrote."""
 _SAME_RUN = "r.org_id = ? AND r.repo_key = ? AND r.run_attempt = ? AND r.box_key = ?"
 _SAME_IDENTITY = f"SELECT r.id FROM report r WHERE {_SAME_RUN} AND r.run_id = ?"
-_LATER_PARTS = (
-    f"SELECT r.id FROM report r INDEXED BY report_part WHERE {_SAME_RUN}"
-    " AND r.part_run_id = ? AND r.part > ? AND r.run_id <> ?"
-)
+_LATER_PARTS = f"""
+SELECT r.id
+FROM report r INDEXED BY report_part
+WHERE {_SAME_RUN} AND r.part_run_id = ? AND r.part > ? AND r.run_id <> ?
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +108,7 @@ class KeptReport:
     arrived_at: datetime
 
 
-def insert(
+def keep(
     connection: Connection, org: bytes, product: int, report: Report, at: datetime
 ) -> KeptReport:
     """Insert a report whose identity is new."""
@@ -81,43 +120,23 @@ def insert(
         if report.changes is not None
         else (None, None)
     )
-    part = report.part_of
-    values: dict[str, object] = {
+    values = {
         "org_id": org,
-        "repo_key": report.repo_key,
-        "run_id": report.run_id,
-        "run_attempt": report.run_attempt,
-        "box_key": report.box_key,
         "product_id": product,
-        "workflow": report.workflow,
-        "trigger": report.trigger,
-        "branch": report.branch,
-        "sha": report.sha,
-        "started_at": codec.to_micros(report.started_at),
-        "ended_at": codec.to_micros(report.ended_at),
-        "conclusion": report.conclusion,
-        "hello_ok": report.hello_ok,
         "template_id": listed.number,
         "durations": codec.pack_durations([t.duration_s for t in report.tests]),
-        "covers": codec.pack_shas(report.covers_shas),
         "changes_id": changes_id,
-        "part_run_id": None if part is None else part.run_id,
-        "part": None if part is None else part.part,
-        "parts": None if part is None else part.parts,
-        "ci_run": report.ci_run,
-        "ci_url": report.ci_url,
-        "rerun_of": report.rerun_of,
         "digest": digests.of_report(org, report, listed.digest, changed),
         "arrived_at": codec.to_micros(at),
+        **REPORT.named(report),
         **_derived(org, report, fails),
     }
-    made = connection.added(
-        f"INSERT INTO report ({', '.join(values)}) VALUES ({', '.join('?' * len(values))})",
-        tuple(values.values()),
-    )
-    found = _insert_items(connection, org, product, made, report, tests)
+    number = connection.added(insert("report", [*values]), tuple(values.values()))
+    failing, notable = _insert_items(connection, org, product, number, report, tests)
     passed = _passed(connection, org, report, listed.number, fails)
-    return KeptReport(made, product, report, listed.test_set, passed, *found, changes_id, at)
+    return KeptReport(
+        number, product, report, listed.test_set, passed, failing, notable, changes_id, at
+    )
 
 
 def _fails(report: Report, tests: Sequence[int]) -> int:
@@ -167,11 +186,7 @@ def _insert_items(
                 failing[number] = _failure_id(org, report, item.id)
         derived = (product, started_at, report.hello_ok, failing.get(number))
         rows.append((org, report_id, number, *columns, *derived))
-    connection.execute_many(
-        "INSERT INTO item (org_id, report_id, test, outcome, attempts, verdict, message,"
-        " product_id, started_at, counted, failure_id) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-        rows,
-    )
+    connection.execute_many(_ADD_ITEM, rows)
     return failing, notable
 
 
@@ -194,19 +209,21 @@ def replaced_by(connection: Connection, org: bytes, report: Report) -> list[Kept
         values += (*same_run, *ended, report.run_id)
     # Most reports replace nothing, and an index alone tells so.
     return [
-        _kept(connection, org, row)
+        _kept(connection, org, _row(columns))
         for (number,) in connection.rows(statement, values)
-        for row in connection.rows(f"{_SELECT} WHERE r.org_id = ? AND r.id = ?", (org, number))
+        for columns in connection.rows(f"{_SELECT} WHERE r.org_id = ? AND r.id = ?", (org, number))
     ]
 
 
-def delete(connection: Connection, org: bytes, kept: KeptReport) -> None:
+def delete(connection: Connection, org: bytes, stored: KeptReport) -> None:
     """Delete a report, with its items and with changes that no other report carries."""
-    connection.execute("DELETE FROM item WHERE org_id = ? AND report_id = ?", (org, kept.id))
-    connection.execute("DELETE FROM report WHERE org_id = ? AND id = ?", (org, kept.id))
-    changes = kept.report.changes
-    if kept.changes_id is not None and changes is not None:
-        names.drop_unused_changes(connection, org, kept.report.repo_key, kept.changes_id, changes)
+    connection.execute("DELETE FROM item WHERE org_id = ? AND report_id = ?", (org, stored.id))
+    connection.execute("DELETE FROM report WHERE org_id = ? AND id = ?", (org, stored.id))
+    changes = stored.report.changes
+    if stored.changes_id is not None and changes is not None:
+        names.drop_unused_changes(
+            connection, org, stored.report.repo_key, stored.changes_id, changes
+        )
 
 
 def rederived(connection: Connection, org: bytes) -> Iterator[KeptReport]:
@@ -214,10 +231,11 @@ def rederived(connection: Connection, org: bytes) -> Iterator[KeptReport]:
     test_names = _test_names(connection, org)
     ids = connection.rows("SELECT id FROM report WHERE org_id = ? ORDER BY id", (org,))
     for (number,) in ids:
-        row = connection.row(f"{_SELECT} WHERE r.org_id = ? AND r.id = ?", (org, number))
-        assert row is not None
+        columns = connection.row(f"{_SELECT} WHERE r.org_id = ? AND r.id = ?", (org, number))
+        assert columns is not None
+        row = _row(columns)
         report = _whole(connection, org, row, test_names)
-        listed = names.test_list(connection, org, row[1], tuple([test.id for test in report.tests]))
+        listed = _listed(connection, org, row, report)
         fails = _fails(report, listed.tests)
         derived = _derived(org, report, fails)
         connection.execute(
@@ -225,43 +243,48 @@ def rederived(connection: Connection, org: bytes) -> Iterator[KeptReport]:
             (*derived.values(), org, number),
         )
         connection.execute("DELETE FROM item WHERE org_id = ? AND report_id = ?", (org, number))
+        items = _insert_items(connection, org, row.product_id, number, report, listed.tests)
         passed = _passed(connection, org, report, listed.number, fails)
-        found = _insert_items(connection, org, row[1], number, report, listed.tests)
-        of_row = row[4], _arrived(row)
-        yield KeptReport(number, row[1], report, listed.test_set, passed, *found, *of_row)
+        yield KeptReport(
+            *(number, row.product_id, report, listed.test_set, passed, *items),
+            *(row.changes_id, row.arrived),
+        )
 
 
 def verdicts(connection: Connection, org: bytes) -> Iterator[DamagedError | None]:
     """Yield for each report what is wrong with it, or None."""
     test_names = _test_names(connection, org)
-    for row in connection.each(f"{_SELECT} WHERE r.org_id = ? ORDER BY r.id", (org,)):
+    for columns in connection.each(f"{_SELECT} WHERE r.org_id = ? ORDER BY r.id", (org,)):
         try:
-            _whole(connection, org, row, test_names)
+            _whole(connection, org, _row(columns), test_names)
             yield None
         except DamagedError as fault:
             yield fault
 
 
-def _kept(connection: Connection, org: bytes, row: tuple[Any, ...]) -> KeptReport:
+def _kept(connection: Connection, org: bytes, row: _Row) -> KeptReport:
     """Rebuild a stored report. Raises `DamagedError`: it is not what was sent."""
     items = connection.rows(
-        "SELECT test, failure_id FROM item WHERE org_id = ? AND report_id = ?", (org, row[0])
+        "SELECT test, failure_id FROM item WHERE org_id = ? AND report_id = ?", (org, row.id)
     )
     failing = {test: failure_id for test, failure_id in items if failure_id is not None}
     report = _whole(connection, org, row)
-    listed = names.test_list(connection, org, row[1], tuple([test.id for test in report.tests]))
+    listed = _listed(connection, org, row, report)
     notable = {
         number: item
         for number, item in zip(listed.tests, report.tests, strict=True)
         if report.hello_ok and has_failed_attempt(item)
     }
     passed = _passed(connection, org, report, listed.number, _fails(report, listed.tests))
-    of_row = row[4], _arrived(row)
-    return KeptReport(row[0], row[1], report, listed.test_set, passed, failing, notable, *of_row)
+    return KeptReport(
+        *(row.id, row.product_id, report, listed.test_set, passed, failing, notable),
+        *(row.changes_id, row.arrived),
+    )
 
 
-def _arrived(row: tuple[Any, ...]) -> datetime:
-    return codec.from_micros(row[26])
+def _listed(connection: Connection, org: bytes, row: _Row, report: Report) -> names.Listed:
+    test_ids = tuple([test.id for test in report.tests])
+    return names.test_list(connection, org, row.product_id, test_ids)
 
 
 def load_changes(connection: Connection, org: bytes, number: int) -> Changes:
@@ -289,20 +312,28 @@ def load_all(connection: Connection, org: bytes) -> tuple[Report, ...]:
     """Return every report of an organization, whole, in order of arrival."""
     test_names = _test_names(connection, org)
     rows = connection.rows(f"{_SELECT} WHERE r.org_id = ? ORDER BY r.id", (org,))
-    return tuple(_whole(connection, org, row, test_names) for row in rows)
+    return tuple(_whole(connection, org, _row(columns), test_names) for columns in rows)
 
 
 def load_each(connection: Connection, org: bytes) -> Iterator[tuple[Report, datetime]]:
     """Yield every report of an organization, whole, in order of arrival, with its time."""
     test_names = _test_names(connection, org)
-    for row in connection.each(f"{_SELECT} WHERE r.org_id = ? ORDER BY r.id", (org,)):
-        yield _whole(connection, org, row, test_names), _arrived(row)
+    for columns in connection.each(f"{_SELECT} WHERE r.org_id = ? ORDER BY r.id", (org,)):
+        row = _row(columns)
+        yield _whole(connection, org, row, test_names), row.arrived
 
 
 def load_record(connection: Connection, org: bytes, record_id: bytes) -> tuple[Report, ...]:
     """Return the reports of one run record, whole."""
     rows = connection.rows(f"{_SELECT} WHERE r.org_id = ? AND r.record_id = ?", (org, record_id))
-    return tuple(_whole(connection, org, row) for row in rows)
+    return tuple(_whole(connection, org, _row(columns)) for columns in rows)
+
+
+def _row(columns: tuple[Any, ...]) -> _Row:
+    """Return a row of `_SELECT`, whose last columns are those of `REPORT`."""
+    values = iter(columns)
+    before = islice(values, len(_Row._fields) - 1)
+    return _Row._make((*before, dict(zip(REPORT.names, values, strict=True))))
 
 
 _TestNames = Mapping[int, Mapping[int, str]]  # by product and number
@@ -310,84 +341,51 @@ _TestNames = Mapping[int, Mapping[int, str]]  # by product and number
 
 def _test_names(connection: Connection, org: bytes) -> _TestNames:
     rows = connection.rows("SELECT product_id, number, name FROM test WHERE org_id = ?", (org,))
-    found: defaultdict[int, dict[int, str]] = defaultdict(dict)
+    test_names: defaultdict[int, dict[int, str]] = defaultdict(dict)
     for product, number, name in rows:
-        found[product][number] = name
-    return found
+        test_names[product][number] = name
+    return test_names
 
 
 def _whole(
-    connection: Connection,
-    org: bytes,
-    row: tuple[Any, ...],
-    test_names: _TestNames | None = None,
+    connection: Connection, org: bytes, row: _Row, test_names: _TestNames | None = None
 ) -> Report:
     """Rebuild a stored report; `test_names`: those of all its organization, if they are loaded.
     Raises `DamagedError`: it is not what was sent.
     """
+    sent = row.sent
     try:
         tests = _tests(connection, org, row, test_names)
-        report = _report(row, tests, _changes(connection, org, row[4]))
-        if row[22] == digests.of_whole(org, report) and row[23] == report.repo_key:
+        changes = None if row.changes_id is None else load_changes(connection, org, row.changes_id)
+        report = REPORT.read(sent.values(), suite=row.suite, tests=tests, changes=changes)
+        if row.digest == digests.of_whole(org, report) and row.repo_key == report.repo_key:
             return report
     except _UNREADABLE:
         pass  # the message is the same
-    run = f"run {row[8]} attempt {row[9]} of {row[5]} on {row[17]}"
-    raise DamagedError(f"Report {row[0]} ({run}) is not what was sent")
-
-
-def _changes(connection: Connection, org: bytes, number: int | None) -> Changes | None:
-    return None if number is None else load_changes(connection, org, number)
+    raise DamagedError(
+        f"Report {row.id} (run {sent['run_id']} attempt {sent['run_attempt']} of"
+        f" {sent['repo_key']} on {sent['box_key']}) is not what was sent"
+    )
 
 
 def _tests(
-    connection: Connection, org: bytes, row: tuple[Any, ...], test_names: _TestNames | None
+    connection: Connection, org: bytes, row: _Row, test_names: _TestNames | None
 ) -> tuple[TestItem, ...]:
     """Rebuild the items of a report from its test list, its items and its durations."""
     notable: dict[int, Sequence[Any]] = {
-        test: columns
-        for test, *columns in connection.rows(
-            "SELECT test, outcome, attempts, verdict, message FROM item"
-            " WHERE org_id = ? AND report_id = ?",
-            (org, row[0]),
-        )
+        test: columns for test, *columns in connection.rows(_SELECT_ITEMS, (org, row.id))
     }
-    found = connection.row("SELECT tests FROM template WHERE org_id = ? AND id = ?", (org, row[2]))
-    assert found is not None
-    numbers, durations = codec.unpack_numbers(found[0]), codec.unpack_durations(row[3])
+    ((tests,),) = connection.rows(
+        "SELECT tests FROM template WHERE org_id = ? AND id = ?", (org, row.template_id)
+    )
+    numbers, durations = codec.unpack_numbers(tests), codec.unpack_durations(row.durations)
     named = (
-        names.of_tests(connection, org, row[1], numbers)
+        names.of_tests(connection, org, row.product_id, numbers)
         if test_names is None
-        else test_names[row[1]]
+        else test_names[row.product_id]
     )
     items = []
     for number, seconds in zip(numbers, durations, strict=True):
         outcome, attempts, verdict, message = codec.unpack_item(notable.get(number))
         items.append(TestItem(named[number], outcome, attempts, seconds, verdict, message))
     return tuple(items)
-
-
-def _report(row: tuple[Any, ...], tests: tuple[TestItem, ...], changes: Changes | None) -> Report:
-    part_run_id, part, parts = row[19:22]
-    return Report(
-        repo_key=row[5],
-        workflow=row[6],
-        suite=row[7],
-        run_id=row[8],
-        run_attempt=row[9],
-        trigger=Trigger(row[10]),
-        branch=row[11],
-        sha=row[12],
-        started_at=codec.from_micros(row[13]),
-        ended_at=codec.from_micros(row[14]),
-        conclusion=row[15],
-        hello_ok=bool(row[16]),
-        box_key=row[17],
-        tests=tests,
-        covers_shas=codec.unpack_shas(row[18]),
-        changes=changes,
-        part_of=None if part_run_id is None else Part(part_run_id, part, parts),
-        ci_run=row[24],
-        ci_url=row[25],
-        rerun_of=row[27],
-    )

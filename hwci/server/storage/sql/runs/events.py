@@ -1,38 +1,47 @@
 # SPDX-License-Identifier: Apache-2.0
-# ruff: noqa: D102 - the port documents each method; statements are constants
+# ruff: noqa: D102, S608 - the port documents each method; statements are constants
 """Events of runs. The newest of an organization is never dropped, so numbers go on."""
 
 import json
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
-from hwci.contract.vocabulary import RunEventType
 from hwci.server.storage.records import Event, Happening
 from hwci.server.storage.sql import codec
+from hwci.server.storage.sql.columns import column, columns_of
 from hwci.server.storage.sql.connection import Connection
 from hwci.server.storage.sql.rows import Rows
 
-_EVENT = "SELECT number, at, type, run_id, body FROM event WHERE org_id = ? AND number > ?"
+_EVENT = columns_of(
+    Event, happening=columns_of(Happening, body=column("body", codec.compact_json, json.loads))
+)
+_SELECT_EVENT = f"SELECT {_EVENT.of('e')} FROM event e WHERE e.org_id = ? AND e.number > ?"
 # Of each organization this reads its oldest event and the number of its newest, which stays.
-_OLD = (
-    "SELECT o.id FROM organization o WHERE"
-    " (SELECT e.at FROM event e WHERE e.org_id = o.id ORDER BY e.number LIMIT 1) < ?1"
-    " AND (SELECT min(number) FROM event WHERE org_id = o.id)"
-    " < (SELECT max(number) FROM event WHERE org_id = o.id) LIMIT ?2"
-)
+_OLD = """
+SELECT o.id
+FROM organization o
+WHERE (SELECT e.at FROM event e WHERE e.org_id = o.id ORDER BY e.number LIMIT 1) < ?1
+  AND (SELECT min(number) FROM event WHERE org_id = o.id)
+    < (SELECT max(number) FROM event WHERE org_id = o.id)
+LIMIT ?2
+"""
 # Up to the first that is not old, so that the rest has no gap.
-_DROP = (
-    "DELETE FROM event WHERE org_id = ?1 AND number < least("
-    "coalesce((SELECT number FROM event WHERE org_id = ?1 AND at >= ?2 ORDER BY number LIMIT 1),"
-    " (SELECT max(number) FROM event WHERE org_id = ?1)),"
-    " (SELECT min(number) FROM event WHERE org_id = ?1) + ?3)"
+_DROP = """
+DELETE FROM event
+WHERE org_id = ?1 AND number < least(
+  coalesce(
+    (SELECT number FROM event WHERE org_id = ?1 AND at >= ?2 ORDER BY number LIMIT 1),
+    (SELECT max(number) FROM event WHERE org_id = ?1)
+  ),
+  (SELECT min(number) FROM event WHERE org_id = ?1) + ?3
 )
-_EXTENT = (
-    "SELECT (SELECT min(number) FROM event WHERE org_id = ?1),"
-    " (SELECT max(number) FROM event WHERE org_id = ?1)"
-)
+"""
+_EXTENT = """
+SELECT
+  (SELECT min(number) FROM event WHERE org_id = ?1),
+  (SELECT max(number) FROM event WHERE org_id = ?1)
+"""
 
 
 class EventRows(Rows):
@@ -45,16 +54,16 @@ class EventRows(Rows):
     def events(
         self, org_id: UUID, after: int, limit: int, run_record_id: UUID | None = None
     ) -> Sequence[Event]:
-        of_run = "" if run_record_id is None else " AND run_id = ?"
+        of_run = "" if run_record_id is None else " AND e.run_id = ?"
         run = () if run_record_id is None else (run_record_id.bytes,)
         rows = self._connection.rows(
-            f"{_EVENT}{of_run} ORDER BY number LIMIT ?", (org_id.bytes, after, *run, limit)
+            f"{_SELECT_EVENT}{of_run} ORDER BY e.number LIMIT ?", (org_id.bytes, after, *run, limit)
         )
-        return [_event(row) for row in rows]
+        return [_EVENT.read(row) for row in rows]
 
     def event_extent(self, org_id: UUID) -> tuple[int, int]:
-        found = self._connection.row(_EXTENT, (org_id.bytes,))
-        return (1, 0) if found is None or found[1] is None else (found[0], found[1])
+        ((first, last),) = self._connection.rows(_EXTENT, (org_id.bytes,))
+        return (1, 0) if last is None else (first, last)
 
     def add_event(self, org_id: UUID, happening: Happening) -> None:
         self._connection.execute(
@@ -76,11 +85,3 @@ class EventRows(Rows):
         for (org,) in self._connection.rows(_OLD, (at, most)):
             dropped += self._connection.execute(_DROP, (org, at, most - dropped)).rowcount
         return dropped
-
-
-def _event(row: tuple[Any, ...]) -> Event:
-    number, at, kind, run_id, body = row
-    happening = Happening(
-        codec.from_micros(at), RunEventType(kind), codec.uuid_of(run_id), json.loads(body)
-    )
-    return Event(number, happening)

@@ -2,96 +2,95 @@
 # ruff: noqa: D102, S608 - the port documents each method; statements are constants
 """Live runs, and the state of their tests."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
+from itertools import islice
 from typing import Any
 from uuid import UUID
 
-from hwci.contract.vocabulary import Trigger
 from hwci.engine.facts import Changes
 from hwci.server.storage.records import LiveRun, LiveTest, RunHead, TestCounts
 from hwci.server.storage.sql import codec
-from hwci.server.storage.sql.rows import Rows, latest, upsert
+from hwci.server.storage.sql.columns import Columns, column, columns_of, optional
+from hwci.server.storage.sql.rows import Rows, insert, latest, upsert
 
-_LIVE_RUN = (
-    "SELECT l.repo_key, l.suite, l.workflow, l.run_id, l.run_attempt, l.box_key, l.trigger,"
-    " l.branch, l.sha, l.started_at, l.ci_run, l.ci_url, l.org_id, l.id, l.box_id, l.covers,"
-    " l.base_sha, l.truncated, l.commits, l.heard_at, l.lost FROM live_run l"
+
+def _changes_row(changes: Changes | None) -> tuple[object, ...]:
+    if changes is None:
+        return (None, None, None)
+    packed = codec.pack_commits(codec.commits_json(changes.commits))
+    return (changes.base_sha, changes.truncated, packed)
+
+
+def _read_changes(columns: Iterator[Any]) -> Changes | None:
+    base_sha, truncated, commits = islice(columns, 3)
+    return None if commits is None else codec.unpack_changes(base_sha, truncated, commits)
+
+
+HEAD = columns_of(RunHead)
+"""What is known of a live run from its start."""
+_CHANGES = Columns(("base_sha", "truncated", "commits"), _changes_row, _read_changes)
+_LIVE_RUN = columns_of(
+    LiveRun,
+    covers_shas=column("covers", codec.pack_shas, codec.unpack_shas),
+    changes=_CHANGES,
+    last_seen_at=column("heard_at", codec.to_micros, codec.from_micros),
 )
-_WRITTEN = (
-    *("org_id", "id", "box_id", "repo_key", "suite", "workflow", "run_id", "run_attempt"),
-    *("box_key", "trigger", "branch", "sha", "started_at", "covers", "base_sha", "truncated"),
-    *("commits", "heard_at", "lost", "ci_run", "ci_url"),
-)
-_COUNTS = (
-    "SELECT count(*), count(*) FILTER (WHERE outcome = 0), count(*) FILTER (WHERE outcome = 1),"
-    " count(*) FILTER (WHERE attempts > 1) FROM live_test WHERE org_id = ? AND run_id = ?"
-)
-HEAD_COLUMNS = 12
-"""How many columns `head_of` reads."""
+_OUTCOME = column("outcome", codec.OUTCOME_NUMBERS.__getitem__, codec.OUTCOMES.__getitem__)
+_LIVE_TEST = columns_of(LiveTest, id=column("name"), outcome=optional(_OUTCOME))
+
+_SELECT_RUN = f"SELECT {_LIVE_RUN.of('l')} FROM live_run l"
+_SELECT_TESTS = f"""
+SELECT {_LIVE_TEST.of("t")} FROM live_test t WHERE t.org_id = ? AND t.run_id = ? ORDER BY t.position
+"""
+_SELECT_COUNTS = """
+SELECT
+  count(*),
+  count(*) FILTER (WHERE outcome = 0),
+  count(*) FILTER (WHERE outcome = 1),
+  count(*) FILTER (WHERE attempts > 1)
+FROM live_test
+WHERE org_id = ? AND run_id = ?
+"""
+_PUT_TEST = f"""
+{insert("live_test", ("org_id", "run_id", "position", *_LIVE_TEST.names))}
+ON CONFLICT (org_id, run_id, name) DO UPDATE SET
+  outcome = excluded.outcome,
+  attempts = excluded.attempts
+"""
 
 
 class LiveRunRows(Rows):
     """Live runs."""
 
     def live_run(self, org_id: UUID, run_record_id: UUID) -> LiveRun | None:
-        return self._one(
-            _live_run,
-            f"{_LIVE_RUN} WHERE l.org_id = ? AND l.id = ?",
-            org_id.bytes,
-            run_record_id.bytes,
-        )
+        statement = f"{_SELECT_RUN} WHERE l.org_id = ? AND l.id = ?"
+        return self._first(_LIVE_RUN.read, statement, org_id.bytes, run_record_id.bytes)
 
     def live_tests(self, org_id: UUID, run_record_id: UUID) -> TestCounts:
-        found = self._connection.row(_COUNTS, (org_id.bytes, run_record_id.bytes))
-        assert found is not None
-        return TestCounts(*found)
+        counts = self._connection.row(_SELECT_COUNTS, (org_id.bytes, run_record_id.bytes))
+        assert counts is not None
+        return TestCounts(*counts)
 
     def lost_runs(self, seen_since: datetime) -> Sequence[LiveRun]:
-        statement = f"{_LIVE_RUN} WHERE l.lost = 0 AND l.heard_at <= ? ORDER BY l.heard_at, l.id"
+        statement = f"{_SELECT_RUN} WHERE l.lost = 0 AND l.heard_at <= ? ORDER BY l.heard_at, l.id"
         rows = self._connection.rows(statement, (codec.to_micros(seen_since),))
-        return [_live_run(row) for row in rows]
+        return [_LIVE_RUN.read(row) for row in rows]
 
     def put_live_run(self, run: LiveRun) -> None:
-        head, changes = run.head, run.changes
-        self._connection.execute(
-            upsert("live_run", _WRITTEN, "org_id, id"),
-            (
-                run.org_id.bytes,
-                run.id.bytes,
-                run.box_id.bytes,
-                head.repo_key,
-                head.suite,
-                head.workflow,
-                head.run_id,
-                head.run_attempt,
-                head.box_key,
-                head.trigger,
-                head.branch,
-                head.sha,
-                codec.to_micros(head.started_at),
-                codec.pack_shas(run.covers_shas),
-                *_changes_columns(changes),
-                codec.to_micros(run.last_seen_at),
-                run.lost,
-                head.ci_run,
-                head.ci_url,
-            ),
-        )
+        statement = upsert("live_run", _LIVE_RUN.names, "org_id, id")
+        self._connection.execute(statement, _LIVE_RUN.row(run))
 
     def put_live_tests(self, org_id: UUID, run_record_id: UUID, tests: Sequence[LiveTest]) -> None:
         run = (org_id.bytes, run_record_id.bytes)
-        found = self._connection.row(
-            "SELECT coalesce(max(position), 0) FROM live_test WHERE org_id = ? AND run_id = ?", run
+        last = self._count(
+            "SELECT coalesce(max(position), 0) FROM live_test WHERE org_id = ? AND run_id = ?", *run
         )
-        assert found is not None
         self._connection.execute_many(
-            "INSERT INTO live_test (org_id, run_id, position, name, outcome, attempts)"
-            " VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (org_id, run_id, name)"
-            " DO UPDATE SET outcome = excluded.outcome, attempts = excluded.attempts",
+            _PUT_TEST,
             [
-                (*run, position, test.id, _outcome_number(test), test.attempts)
-                for position, test in enumerate(tests, found[0] + 1)
+                (*run, position, *_LIVE_TEST.row(test))
+                for position, test in enumerate(tests, last + 1)
             ],
         )
 
@@ -134,57 +133,5 @@ class LiveRunRows(Rows):
         return gone.rowcount
 
     def _live_tests(self, org_id: UUID, run_record_id: UUID) -> list[LiveTest]:
-        rows = self._connection.rows(
-            "SELECT name, outcome, attempts FROM live_test WHERE org_id = ? AND run_id = ?"
-            " ORDER BY position",
-            (org_id.bytes, run_record_id.bytes),
-        )
-        return [_live_test(row) for row in rows]
-
-
-def head_of(row: tuple[Any, ...]) -> RunHead:
-    """Return the head of a run from the first columns of a row."""
-    return RunHead(
-        repo_key=row[0],
-        suite=row[1],
-        workflow=row[2],
-        run_id=row[3],
-        run_attempt=row[4],
-        box_key=row[5],
-        trigger=Trigger(row[6]),
-        branch=row[7],
-        sha=row[8],
-        started_at=codec.from_micros(row[9]),
-        ci_run=row[10],
-        ci_url=row[11],
-    )
-
-
-def _live_run(row: tuple[Any, ...]) -> LiveRun:
-    org_id, run, box_id, covers, base_sha, truncated, commits, seen_at, lost = row[HEAD_COLUMNS:]
-    return LiveRun(
-        id=UUID(bytes=run),
-        org_id=UUID(bytes=org_id),
-        box_id=UUID(bytes=box_id),
-        head=head_of(row),
-        covers_shas=codec.unpack_shas(covers),
-        changes=None if commits is None else codec.unpack_changes(base_sha, truncated, commits),
-        last_seen_at=codec.from_micros(seen_at),
-        lost=bool(lost),
-    )
-
-
-def _changes_columns(changes: Changes | None) -> tuple[str | None, bool | None, bytes | None]:
-    if changes is None:
-        return (None, None, None)
-    packed = codec.pack_commits(codec.commits_json(changes.commits))
-    return (changes.base_sha, changes.truncated, packed)
-
-
-def _outcome_number(test: LiveTest) -> int | None:
-    return None if test.outcome is None else codec.OUTCOME_NUMBERS[test.outcome]
-
-
-def _live_test(row: tuple[Any, ...]) -> LiveTest:
-    name, outcome, attempts = row
-    return LiveTest(name, None if outcome is None else codec.OUTCOMES[outcome], attempts)
+        rows = self._connection.rows(_SELECT_TESTS, (org_id.bytes, run_record_id.bytes))
+        return [_LIVE_TEST.read(row) for row in rows]

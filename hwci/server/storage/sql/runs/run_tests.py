@@ -20,23 +20,27 @@ _OF_RECORD = "q.org_id = r.org_id AND q.record_id = r.record_id"
 _LISTED = "template_id IN (SELECT j.value FROM json_each(?) j)"
 # First the report that its record is read from: mostly it is the only one.
 _RAN = f" AND (r.{_LISTED} OR EXISTS (SELECT 1 FROM report q WHERE {_OF_RECORD} AND q.{_LISTED}))"
-_ITEM = (
-    "EXISTS (SELECT 1 FROM report q"
-    " CROSS JOIN test t ON t.org_id = q.org_id AND t.product_id = q.product_id AND t.name = ?"
-    " CROSS JOIN item i ON i.org_id = q.org_id AND i.report_id = q.id AND i.test = t.number"
-    f" WHERE {_OF_RECORD} AND "
+_ITEM = f"""
+EXISTS (
+  SELECT 1
+  FROM report q
+  CROSS JOIN test t ON t.org_id = q.org_id AND t.product_id = q.product_id AND t.name = ?
+  CROSS JOIN item i ON i.org_id = q.org_id AND i.report_id = q.id AND i.test = t.number
+  WHERE {_OF_RECORD} AND {{}}
 )
+"""
 # Parts that contradict each other may have the test twice: the worst comes last.
-_RESULTS = (
-    "SELECT h.record_id, i.outcome, i.attempts, i.verdict, NULL"
-    " FROM json_each(?) j CROSS JOIN report h ON h.org_id = ? AND h.id = j.value"
-    " CROSS JOIN report q ON q.org_id = h.org_id AND q.record_id = h.record_id"
-    " CROSS JOIN test t ON t.org_id = q.org_id AND t.product_id = q.product_id AND t.name = ?"
-    " CROSS JOIN item i ON i.org_id = q.org_id AND i.report_id = q.id AND i.test = t.number"
-    " ORDER BY i.outcome, i.attempts"
-)
-_RETRY_PASS = f"{_ITEM} i.outcome = 0 AND i.attempts > 1)"
-_FAILED_ATTEMPT = f"{_ITEM} (i.outcome = 1 OR i.attempts > 1))"
+_RESULTS = """
+SELECT h.record_id, i.outcome, i.attempts, i.verdict, NULL
+FROM json_each(?) j
+CROSS JOIN report h ON h.org_id = ? AND h.id = j.value
+CROSS JOIN report q ON q.org_id = h.org_id AND q.record_id = h.record_id
+CROSS JOIN test t ON t.org_id = q.org_id AND t.product_id = q.product_id AND t.name = ?
+CROSS JOIN item i ON i.org_id = q.org_id AND i.report_id = q.id AND i.test = t.number
+ORDER BY i.outcome, i.attempts
+"""
+_RETRY_PASS = _ITEM.format("i.outcome = 0 AND i.attempts > 1")
+_FAILED_ATTEMPT = _ITEM.format("(i.outcome = 1 OR i.attempts > 1)")
 
 
 def of_test(connection: Connection, org: bytes, query: Query, wanted: RunFilter) -> Query | None:
@@ -72,8 +76,8 @@ def results(
 
 
 def _result(columns: Sequence[Any] | None) -> TestResult:
-    found = codec.unpack_item(columns)
-    return TestResult(found.outcome, found.attempts, found.verdict)
+    item = codec.unpack_item(columns)
+    return TestResult(item.outcome, item.attempts, item.verdict)
 
 
 PLAIN = _result(None)
@@ -82,7 +86,7 @@ PLAIN = _result(None)
 
 def _templates(connection: Connection, org: bytes, query: Query, test_id: str) -> list[int]:
     """Return the test lists that hold a test, of those of the records that a query finds."""
-    found = connection.rows(
+    listed = connection.rows(
         "SELECT DISTINCT q.product_id, q.template_id"
         f" FROM ({query.statement}) k CROSS JOIN report q"
         " ON q.org_id = ? AND q.record_id = k.record_id",
@@ -90,11 +94,11 @@ def _templates(connection: Connection, org: bytes, query: Query, test_id: str) -
     )
     number_of = {
         product: names.of_names(connection, org, product, [test_id]).get(test_id)
-        for product in {product for product, _ in found}
+        for product in {product for product, _ in listed}
     }
     return [
         template
-        for product, template in found
+        for product, template in listed
         if (number := number_of[product]) is not None
         and connection.mask(org, template) >> number & 1
     ]

@@ -9,6 +9,7 @@ their order, by index; then what stands in these rows.
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
+from itertools import islice
 from typing import Any, NamedTuple
 from uuid import UUID
 
@@ -18,75 +19,100 @@ from hwci.server.storage import run_records
 from hwci.server.storage.records import (
     RunEnd,
     RunFilter,
+    RunHead,
     RunRecord,
     RunWhole,
     TestCounts,
 )
 from hwci.server.storage.sql import codec
+from hwci.server.storage.sql.columns import column, columns_of
 from hwci.server.storage.sql.connection import Query
 from hwci.server.storage.sql.reports import report_rows
 from hwci.server.storage.sql.reports.narrowed import after_all_that_begin, of_suite
-from hwci.server.storage.sql.runs.live_runs import HEAD_COLUMNS, LiveRunRows, head_of
+from hwci.server.storage.sql.runs.live_runs import HEAD, LiveRunRows
 from hwci.server.storage.sql.runs.run_tests import PLAIN, of_test, results
 
 # A record is read from one row (`run_records.py`): the report that is not in parts, else the
 # first part; if odd senders gave two runs the same first part, the one with the smaller run.
-_STANDS_FOR_ITS_RECORD = (
-    "(r.part IS NULL OR r.part = 1 AND NOT EXISTS (SELECT 1 FROM report o"
-    " WHERE o.org_id = r.org_id AND o.record_id = r.record_id"
-    " AND (o.part IS NULL OR o.part = 1 AND o.run_id < r.run_id)))"
+_STANDS_FOR_ITS_RECORD = """
+(
+  r.part IS NULL OR r.part = 1 AND NOT EXISTS (
+    SELECT 1
+    FROM report o
+    WHERE o.org_id = r.org_id AND o.record_id = r.record_id
+      AND (o.part IS NULL OR o.part = 1 AND o.run_id < r.run_id)
+  )
 )
-_REPORTED_KEYS = (
-    "SELECT r.started_at, r.record_id, r.id, 1 FROM report r"
-    f" WHERE r.org_id = ? AND {_STANDS_FOR_ITS_RECORD}"
-)
+"""
+_REPORTED_KEYS = f"""
+SELECT r.started_at, r.record_id, r.id, 1
+FROM report r
+WHERE r.org_id = ? AND {_STANDS_FOR_ITS_RECORD}
+"""
 # Four digits of a commit leave fewer runs than any other condition does.
 _REPORTED_KEYS_BY_SHA = _REPORTED_KEYS.replace(
     "FROM report r", "FROM report r INDEXED BY report_commit"
 )
-_FAILED = (
-    "(NOT lower(r.conclusion) IN (SELECT j.value FROM json_each(?) j)"
-    " OR EXISTS (SELECT 1 FROM report q"
-    " CROSS JOIN item i ON i.org_id = q.org_id AND i.report_id = q.id"
-    " WHERE q.org_id = r.org_id AND q.record_id = r.record_id AND i.outcome = 1))"
+_FAILED = """
+(
+  NOT lower(r.conclusion) IN (SELECT j.value FROM json_each(?) j)
+  OR EXISTS (
+    SELECT 1
+    FROM report q
+    CROSS JOIN item i ON i.org_id = q.org_id AND i.report_id = q.id
+    WHERE q.org_id = r.org_id AND q.record_id = r.record_id AND i.outcome = 1
+  )
 )
+"""
 _LIVE_KEYS = "SELECT l.started_at, l.id, l.rowid, 0 FROM live_run l WHERE l.org_id = ?"
 _LOST = "(l.lost = 1 OR l.heard_at <= ?)"
 
 _OF_RECORD = "report r WHERE r.org_id = h.org_id AND r.record_id = h.record_id"
-_ITEMS_OF_RECORD = (
-    "report r CROSS JOIN item i ON i.org_id = r.org_id AND i.report_id = r.id"
-    " WHERE r.org_id = h.org_id AND r.record_id = h.record_id"
-)
-_REPORTED = (
-    "SELECT h.repo_key, p.suite, h.workflow, h.ci_run_id, h.run_attempt, h.box_key, h.trigger,"
-    " h.branch, h.sha, h.started_at, h.ci_run, h.ci_url, h.record_id, h.ended_at, h.conclusion,"
-    " h.hello_ok,"
-    f" (SELECT sum(r.tests) FROM {_OF_RECORD}),"
-    f" (SELECT count(*) FROM {_ITEMS_OF_RECORD} AND i.outcome = 1),"
-    f" (SELECT count(*) FROM {_ITEMS_OF_RECORD} AND i.attempts > 1)"
-    " FROM json_each(?) j CROSS JOIN report h ON h.org_id = ? AND h.id = j.value"
-    " CROSS JOIN product p ON p.org_id = h.org_id AND p.id = h.product_id"
-)
-_RERUN_OF = (
-    "SELECT r.record_id FROM (SELECT id FROM report WHERE org_id = ?1 AND repo_key = ?2"
-    " AND run_id = ?3 UNION ALL SELECT id FROM report WHERE org_id = ?1"
-    " AND coalesce(ci_run, ci_run_id) = ?3) o"
-    " CROSS JOIN report r ON r.org_id = ?1 AND r.id = o.id"
-    " CROSS JOIN product p ON p.org_id = r.org_id AND p.id = r.product_id"
-    " WHERE r.repo_key = ?2 AND p.suite = ?4 AND (r.part IS NULL OR r.part = 1)"
-    " ORDER BY r.box_key = ?5 DESC, r.run_attempt DESC, r.box_key LIMIT 1"
-)
+_ITEMS_OF_RECORD = """
+report r
+CROSS JOIN item i ON i.org_id = r.org_id AND i.report_id = r.id
+WHERE r.org_id = h.org_id AND r.record_id = h.record_id
+"""
+_HEAD = columns_of(RunHead, elsewhere=("suite",), run_id=column("ci_run_id"))
+"""What the report of a run has of its head: the suite is that of its product."""
+_END = columns_of(RunEnd)
+_REPORTED = f"""
+SELECT
+  h.record_id, p.suite, {_HEAD.of("h")}, {_END.of("h")},
+  (SELECT sum(r.tests) FROM {_OF_RECORD}),
+  (SELECT count(*) FROM {_ITEMS_OF_RECORD} AND i.outcome = 1),
+  (SELECT count(*) FROM {_ITEMS_OF_RECORD} AND i.attempts > 1)
+FROM json_each(?) j
+CROSS JOIN report h ON h.org_id = ? AND h.id = j.value
+CROSS JOIN product p ON p.org_id = h.org_id AND p.id = h.product_id
+"""
+_RERUN_OF = """
+SELECT r.record_id
+FROM (
+  SELECT id
+  FROM report
+  WHERE org_id = ?1 AND repo_key = ?2 AND run_id = ?3
+  UNION ALL
+  SELECT id
+  FROM report
+  WHERE org_id = ?1 AND coalesce(ci_run, ci_run_id) = ?3
+) o
+CROSS JOIN report r ON r.org_id = ?1 AND r.id = o.id
+CROSS JOIN product p ON p.org_id = r.org_id AND p.id = r.product_id
+WHERE r.repo_key = ?2 AND p.suite = ?4 AND (r.part IS NULL OR r.part = 1)
+ORDER BY r.box_key = ?5 DESC, r.run_attempt DESC, r.box_key LIMIT 1
+"""
 _TESTS = "live_test t WHERE t.org_id = l.org_id AND t.run_id = l.id"
-_LIVE = (
-    "SELECT l.repo_key, l.suite, l.workflow, l.run_id, l.run_attempt, l.box_key, l.trigger,"
-    f" l.branch, l.sha, l.started_at, l.ci_run, l.ci_url, l.id, {_LOST},"
-    f" (SELECT count(*) FROM {_TESTS}),"
-    f" (SELECT count(*) FROM {_TESTS} AND t.outcome = 0),"
-    f" (SELECT count(*) FROM {_TESTS} AND t.outcome = 1),"
-    f" (SELECT count(*) FROM {_TESTS} AND t.attempts > 1)"
-    " FROM json_each(?) j CROSS JOIN live_run l ON l.org_id = ? AND l.rowid = j.value"
-)
+_LIVE = f"""
+SELECT
+  l.id, {_LOST}, {HEAD.of("l")},
+  (SELECT count(*) FROM {_TESTS}),
+  (SELECT count(*) FROM {_TESTS} AND t.outcome = 0),
+  (SELECT count(*) FROM {_TESTS} AND t.outcome = 1),
+  (SELECT count(*) FROM {_TESTS} AND t.attempts > 1)
+FROM json_each(?) j
+CROSS JOIN live_run l ON l.org_id = ? AND l.rowid = j.value
+"""
 
 
 class RunRows(LiveRunRows):
@@ -101,24 +127,26 @@ class RunRows(LiveRunRows):
         statement = " UNION ALL ".join(query.statement for query in queries)
         values = tuple(value for query in queries for value in query.values)
         keys = self._slice(_key, f"{statement} ORDER BY 1 DESC, 2", values, offset, limit)
-        found = self._records(org_id, keys.items, seen_since)
-        records = [found[key.record_id] for key in keys.items]
+        by_id = self._records(org_id, keys.items, seen_since)
+        records = [by_id[key.record_id] for key in keys.items]
         if wanted.test_id is not None:
             numbers = [key.number for key in keys.items]
-            given = results(self._connection, org_id.bytes, numbers, wanted.test_id)
-            records = [replace(record, result=given.get(record.id, PLAIN)) for record in records]
+            by_record = results(self._connection, org_id.bytes, numbers, wanted.test_id)
+            records = [
+                replace(record, result=by_record.get(record.id, PLAIN)) for record in records
+            ]
         return Listing(records, keys.total)
 
     def run_record(
         self, org_id: UUID, run_record_id: UUID, seen_since: datetime
     ) -> RunRecord | None:
-        of_one = (org_id.bytes, run_record_id.bytes)
+        record = (org_id.bytes, run_record_id.bytes)
         rows = self._connection.rows(
             f"{_REPORTED_KEYS} AND r.record_id = ? UNION ALL {_LIVE_KEYS} AND l.id = ?",
-            of_one + of_one,
+            record + record,
         )
-        found = self._records(org_id, [_key(row) for row in rows[:1]], seen_since)
-        return found.get(run_record_id)
+        by_id = self._records(org_id, [_key(row) for row in rows[:1]], seen_since)
+        return by_id.get(run_record_id)
 
     def run(self, org_id: UUID, run_record_id: UUID, seen_since: datetime) -> RunWhole | None:
         parts = report_rows.load_record(self._connection, org_id.bytes, run_record_id.bytes)
@@ -136,8 +164,9 @@ class RunRows(LiveRunRows):
         """
         head = whole.record.head
         values = (org_id.bytes, head.repo_key, whole.rerun_of, head.suite, head.box_key)
-        rows = [] if whole.rerun_of is None else self._connection.rows(_RERUN_OF, values)
-        return UUID(bytes=rows[0][0]) if rows else None
+        if whole.rerun_of is None:
+            return None
+        return self._first(_record_id, _RERUN_OF, *values)
 
     def _keys(self, org: bytes, wanted: RunFilter, seen_since: int) -> Sequence[Query]:
         """Return the queries for the keys of all records that match."""
@@ -194,9 +223,9 @@ def _tests(wanted: RunFilter) -> dict[str, object]:
 
 
 def _where(name: str, keys: str, org: bytes, tests: dict[str, object]) -> Query:
-    given = {test: value for test, value in tests.items() if value is not None}
-    conditions = "".join(f" AND {name}.{test} ?" for test in given)
-    return Query(keys + conditions, (org, *given.values()))
+    bound = {test: value for test, value in tests.items() if value is not None}
+    conditions = "".join(f" AND {name}.{test} ?" for test in bound)
+    return Query(keys + conditions, (org, *bound.values()))
 
 
 def _of_ci_run(query: Query, shown: str, ci_run: int | None) -> Query:
@@ -225,23 +254,28 @@ def _of_status(query: Query, status: RunStatus | None, seen_since: int) -> Query
     return Query(f"{query.statement} AND {condition}", (*query.values, seen_since))
 
 
+def _record_id(row: tuple[bytes]) -> UUID:
+    (record_id,) = row
+    return UUID(bytes=record_id)
+
+
 def _key(row: tuple[Any, ...]) -> _Key:
     _, record_id, number, reported = row
     return _Key(UUID(bytes=record_id), number, bool(reported))
 
 
 def _reported(row: tuple[Any, ...]) -> RunRecord:
-    record_id, ended_at, conclusion, hello_ok, total, failed, retried = row[HEAD_COLUMNS:]
-    return RunRecord(
-        UUID(bytes=record_id),
-        head_of(row),
-        RunStatus.REPORTED,
-        TestCounts(total, total - failed, failed, retried),
-        RunEnd(codec.from_micros(ended_at), conclusion, bool(hello_ok)),
-    )
+    columns = iter(row)
+    record_id, suite = islice(columns, 2)
+    head, end = _HEAD.read(columns, suite=suite), _END.read(columns)
+    total, failed, retried = columns
+    counts = TestCounts(total, total - failed, failed, retried)
+    return RunRecord(UUID(bytes=record_id), head, RunStatus.REPORTED, counts, end)
 
 
 def _live(row: tuple[Any, ...]) -> RunRecord:
-    record_id, lost, *counts = row[HEAD_COLUMNS:]
+    columns = iter(row)
+    record_id, lost = islice(columns, 2)
     status = RunStatus.LOST if lost else RunStatus.RUNNING
-    return RunRecord(UUID(bytes=record_id), head_of(row), status, TestCounts(*counts))
+    head = HEAD.read(columns)
+    return RunRecord(UUID(bytes=record_id), head, status, TestCounts(*columns))
