@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the pages of `docs/reference` from the code, so that they cannot grow old.
+"""Writes the pages of `docs/reference`, and tables of the guides, from the code, so that they
+cannot grow old.
 
 `python -m docs.generate` (or `make docs`) writes them; `tests/docs` fails while a page differs from
 what this module would write. It decides how the pages look; every fact in them is the code's.
@@ -15,7 +16,7 @@ from typing import Any
 
 import typer.main
 
-from docs import client_stub
+from docs import ci_systems, client_stub
 from docs.variables import VARIABLES as CLIENT_VARIABLES
 from hwci.cli.main import app
 from hwci.cli.terminal.lists import LISTS, NARROWING, flags_of
@@ -257,6 +258,7 @@ def main() -> None:
         (REFERENCE / name).write_text(page())
     for path, types in client_stub.FILES.items():
         path.write_text(types())
+    ci_systems.GUIDE.write_text(ci_systems.guide(table))
 
 
 if __name__ == "__main__":

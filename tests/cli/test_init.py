@@ -10,7 +10,7 @@ import yaml
 
 from hwci.ci.new_job import JOBS, job_text
 from hwci.cli.commands.init import SERVE
-from hwci.contract.vocabulary import CiSystem
+from hwci.contract.ci_systems import CiSystem
 from tests.cli.conftest import Command
 from tests.cli.jobs import git, repository
 from tests.examples.reading import accepted

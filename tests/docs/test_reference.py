@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from docs import client_stub
-from docs.generate import PAGES, REFERENCE
+from docs import ci_systems, client_stub
+from docs.generate import PAGES, REFERENCE, table
+from hwci.ci.systems import SYSTEMS
 from hwci.contract.vocabulary import REASONS
 
 ROOT = Path(__file__).parents[2]
@@ -29,6 +30,15 @@ def test_a_reference_page_is_what_the_code_says(name: str) -> None:
 def test_the_types_of_the_client_are_those_of_the_endpoints(path: Path) -> None:
     """`make docs` writes them."""
     assert path.read_text() == client_stub.FILES[path]()
+
+
+def test_the_tables_about_ci_systems_are_what_their_descriptions_say() -> None:
+    """`make docs` writes them."""
+    text = ci_systems.GUIDE.read_text()
+
+    assert text == ci_systems.guide(table)
+    assert [f"| {system.title} |" in text for system in SYSTEMS if system.api] == [True] * 4
+    assert {field for system in SYSTEMS for field in system.guide} <= set(ci_systems.FIELDS)
 
 
 def test_every_reason_text_stands_in_the_reference() -> None:
