@@ -14,24 +14,11 @@ import yaml
 from hwci.analysis.failures.ci_lines import lines_of, system_of
 from hwci.analysis.failures.gaps import Gap
 from hwci.ci.new_job import JOBS
-from hwci.ci.systems import SYSTEMS
 from hwci.contract.ci_systems import CiSystem
+from tests.ci.systems import CASES
 from tests.support.clones import git
 
-PAGES = {
-    CiSystem.GITHUB: (
-        "https://github.com/acme/fw/actions/runs/17/attempts/2",
-        "https://ghe.acme.example/acme/fw/actions/runs/17",
-    ),
-    CiSystem.GITLAB: ("https://gitlab.acme.example/group/sub/fw/-/jobs/7",),
-    CiSystem.BUILDKITE: ("https://buildkite.com/acme/fw/builds/42#0190-ab",),
-    CiSystem.CIRCLECI: (
-        "https://circleci.com/gh/acme/fw/42",
-        "https://app.circleci.com/pipelines/gh/acme/fw/1/workflows/ab/jobs/2",
-    ),
-    CiSystem.AZURE: ("https://dev.azure.com/acme/fw/_build/results?buildId=7&view=logs",),
-    CiSystem.JENKINS: ("https://ci.acme.example/job/fw/job/main/12/",),
-}
+PAGES = {system: cases.pages for system, cases in CASES.items()}
 
 
 @pytest.mark.parametrize("system", CiSystem)
@@ -46,10 +33,6 @@ def test_another_address_tells_none_and_the_command_line_is_given(page: str) -> 
     [one] = lines_of(Gap.CUT_LISTS, [page])
     assert (one.ci, one.where) == (None, "In the job that tests")
     assert one.lines == "git fetch --unshallow || true"
-
-
-def test_the_systems_are_those_that_reports_come_from() -> None:
-    assert {one.value for one in CiSystem} == {one.name for one in SYSTEMS}
 
 
 @pytest.mark.parametrize("gap", Gap)
