@@ -24,20 +24,20 @@ _PLAIN = frozenset(" -/.,")
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """What was reported. `kept`: what was not sent waits on the machine of the job. `notes`: for
+    """What was reported. `waits`: what was not sent is kept on the machine of the job. `notes`: for
     people.
     """
 
     reports: Sequence[RunReport]
     sent: bool
     notes: Sequence[str] = ()
-    kept: bool = False
+    waits: bool = False
 
     def fate(self) -> str:
         """Return what became of the reports."""
         if self.sent:
             return "reported"
-        if self.kept:
+        if self.waits:
             return (
                 "not reported yet: it is kept on this machine, and the next report sends it, too; "
                 "see the log of this step"

@@ -127,11 +127,11 @@ def _this_job(records: list[Row], environ: Mapping[str, str]) -> ThisJob:
     by_id = [row for row in jobs if row.get("id") == environ.get("SYSTEM_JOBID", "")]
     agent = environ.get("AGENT_NAME", "")
     running = [row for row in jobs if row.get("state") != "completed"]
-    found = only(by_id) or only([row for row in running if agent == row.get("workerName")])
-    if found is None:
+    job = only(by_id) or only([row for row in running if agent == row.get("workerName")])
+    if job is None:
         return ThisJob(None)
-    step = only([row for row in _steps(found, records) if row.get("state") == "inProgress"])
-    return ThisJob(_name(found), step=None if step is None else str(step.get("name")))
+    step = only([row for row in _steps(job, records) if row.get("state") == "inProgress"])
+    return ThisJob(_name(job), step=None if step is None else str(step.get("name")))
 
 
 def _job(row: Row, records: list[Row]) -> JobOfRun:

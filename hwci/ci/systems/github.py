@@ -58,8 +58,8 @@ _WORDS = {"push": Trigger.MERGE, QUEUED: Trigger.MERGE, "schedule": Trigger.NIGH
 
 def _in_event(*path: str, read: Read = str) -> Reader:
     def reader(env: JobEnvironment) -> Sourced[Any] | None:
-        found = at_path(env.event, *path)
-        return sourced(found, EVENT, read) if isinstance(found, str) else None
+        text = at_path(env.event, *path)
+        return sourced(text, EVENT, read) if isinstance(text, str) else None
 
     return reader
 
@@ -229,12 +229,12 @@ def _this_job(rows: list[Row], runner: str | None) -> ThisJob:
     at the same time.
     """
     running = (row for row in rows if row.get("status") != "completed")
-    found = only([row for row in running if runner and row.get("runner_name") == runner])
-    if found is None:
+    job = only([row for row in running if runner and row.get("runner_name") == runner])
+    if job is None:
         return ThisJob(None)
-    others = frozenset(str(row.get("name")) for row in rows if row is not found)
-    steps = _steps(found, "status", "in_progress")
-    return ThisJob(str(found.get("name")), others, steps[0] if len(steps) == 1 else None)
+    others = frozenset(str(row.get("name")) for row in rows if row is not job)
+    steps = _steps(job, "status", "in_progress")
+    return ThisJob(str(job.get("name")), others, steps[0] if len(steps) == 1 else None)
 
 
 def _job(row: Row, own: str | None) -> JobOfRun:

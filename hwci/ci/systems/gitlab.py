@@ -119,8 +119,8 @@ def _pipelines(
     is_child = environ.get("CI_PIPELINE_SOURCE") == "parent_pipeline"
     if request and target and not is_child:
         address = f"{projects}/{target}/merge_requests/{request}/pipelines"
-        found = pages(get_json, address, {}, headers)
-        ours = [row for row in found if str(row.get("project_id")) == environ["CI_PROJECT_ID"]]
+        pipelines = pages(get_json, address, {}, headers)
+        ours = [row for row in pipelines if str(row.get("project_id")) == environ["CI_PROJECT_ID"]]
         # Those of the merge request come before those of the branch, whichever came first.
         return sorted(ours, key=lambda row: number_of(row, "id"), reverse=True)
     ref = environ.get("CI_MERGE_REQUEST_REF_PATH") or str(job.value("branch"))
