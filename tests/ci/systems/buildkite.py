@@ -6,15 +6,7 @@
 import yaml
 
 from hwci.ci.job import hashed_run_id
-from tests.ci.systems.cases import (
-    MANUAL,
-    MERGE,
-    NIGHTLY,
-    TESTED,
-    Cases,
-    Jobs,
-    Runner,
-)
+from tests.ci.systems.cases import MANUAL, MERGE, NIGHTLY, TESTED, Cases, Jobs, Runner
 
 BUILD = hashed_run_id("0193a7e2-5e0b-4c43-9d66-6b2fbcf2ad5d")
 

@@ -8,14 +8,7 @@ the page `/env-vars.html/` of a controller
 import re
 
 from hwci.ci.job import hashed_run_id
-from tests.ci.systems.cases import (
-    BEFORE,
-    MANUAL,
-    TESTED,
-    Cases,
-    Jobs,
-    Runner,
-)
+from tests.ci.systems.cases import BEFORE, MANUAL, TESTED, Cases, Jobs, Runner
 from tests.examples.reading import stages
 
 BRANCH_BUILD = hashed_run_id("boards/firmware/release%2F2.x#57")
