@@ -9,6 +9,7 @@ what this module would write. It decides how the pages look; every fact in them 
 import inspect
 import re
 from collections.abc import Iterable, Iterator
+from functools import partial
 from http import HTTPStatus
 from pathlib import Path
 from types import ModuleType
@@ -16,7 +17,7 @@ from typing import Any
 
 import typer.main
 
-from docs import ci_systems, client_stub
+from docs import ci_systems, client_stub, web_words
 from docs.variables import VARIABLES as CLIENT_VARIABLES
 from hwci.cli.main import app
 from hwci.cli.terminal.lists import LISTS, NARROWING, flags_of
@@ -252,13 +253,16 @@ PAGES = {
 }
 
 
+WRITTEN = client_stub.FILES | web_words.FILES | {ci_systems.GUIDE: partial(ci_systems.guide, table)}
+"""Files that are written from code elsewhere, of the guide its tables."""
+
+
 def main() -> None:
     """Write every page."""
     for name, page in PAGES.items():
         (REFERENCE / name).write_text(page())
-    for path, types in client_stub.FILES.items():
-        path.write_text(types())
-    ci_systems.GUIDE.write_text(ci_systems.guide(table))
+    for path, text in WRITTEN.items():
+        path.write_text(text())
 
 
 if __name__ == "__main__":

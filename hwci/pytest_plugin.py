@@ -90,7 +90,9 @@ def hwci_verdict(request: pytest.FixtureRequest) -> Callable[..., None]:
 
 
 def _forget(item: pytest.Item) -> None:
-    item.user_properties[:] = [it for it in item.user_properties if it[0] not in BLAME]
+    item.user_properties[:] = [
+        item_property for item_property in item.user_properties if item_property[0] not in BLAME
+    ]
 
 
 def _blame(item: pytest.Item, verdict: str, reason: str = "") -> None:

@@ -16,9 +16,9 @@ _LONG = timedelta(days=2)
 _WHOLE, _TENTH = Decimal(1), Decimal("0.1")
 
 
-def counted(number: int, one: str) -> str:
+def counted(number: int, noun: str) -> str:
     """Write `1 run`, `2 runs`."""
-    return f"{number:,} {one if number == 1 else f'{one}s'}"
+    return f"{number:,} {noun if number == 1 else f'{noun}s'}"
 
 
 def joined(names: Sequence[str]) -> str:
@@ -49,16 +49,16 @@ def tenths(number: float) -> Decimal:
 
 def signed(number: float) -> str:
     """Write a difference with one digit after the point: `+0.3`, `-1.2`, `0.0`."""
-    found = tenths(number)
-    return f"{found:+}" if found else "0.0"
+    text = tenths(number)
+    return f"{text:+}" if text else "0.0"
 
 
 def percent(chance: float) -> str:
     """Write a chance as people say it; only what is certain is 0 or 100 %."""
-    found = f"{_rounded(100 * chance, _WHOLE)} %"
-    if chance > 0 and found == "0 %":
+    text = f"{_rounded(100 * chance, _WHOLE)} %"
+    if chance > 0 and text == "0 %":
         return "under 1 %"
-    return "over 99 %" if chance < 1 and found == "100 %" else found
+    return "over 99 %" if chance < 1 and text == "100 %" else text
 
 
 def mebibytes(size: int) -> str:

@@ -45,7 +45,7 @@ class BoxKey:
     key: str = field(repr=False)
 
 
-_FIELDS = {one.name for one in fields(BoxKey)}
+_FIELDS = {field.name for field in fields(BoxKey)}
 
 
 class NotInstalledError(ExplainedError):
@@ -171,15 +171,15 @@ class BoxCredential(NamedTuple):
 
 def kept_credential(path: Path, wanted_url: str | None) -> BoxCredential:
     """Read the key file. Its key is sent to its own server only."""
-    kept = read_key(path)
-    wanted = (wanted_url or kept.url).rstrip("/")
-    if wanted != kept.url:
+    key = read_key(path)
+    wanted = (wanted_url or key.url).rstrip("/")
+    if wanted != key.url:
         raise wrong_usage(
             f"The box's key in {path} is not sent to {wanted}",
-            f"it belongs to {kept.url}",
+            f"it belongs to {key.url}",
             "Leave --url and HWCI_URL out, or install the box there: hwci box install --url URL",
         )
-    return BoxCredential(kept.url, kept.key, kept.name)
+    return BoxCredential(key.url, key.key, key.name)
 
 
 def exchange(url: str, token: str, retries: int) -> InstalledBox:

@@ -224,13 +224,13 @@ def _earlier_run(context: JobContext, to: Destination, request: GetJson) -> list
     api = api_of(context.job)
     missing = api.missing_variables(context.job) if api else ()
     advice = f"set {' and '.join(missing)}, or {BASE_FIX}" if missing else BASE_FIX
-    found = []
+    faults = []
     for note in notes:
         what = note.removesuffix(".")
         plain = what.removesuffix(f": {BASE_FIX}")
         fix = "" if plain == what else _sentence(advice)
-        found.append(Finding("earlier run", State.WARN, plain, fix))
-    return found
+        faults.append(Finding("earlier run", State.WARN, plain, fix))
+    return faults
 
 
 def _earlier_push(context: JobContext, request: GetJson) -> list[Finding]:
@@ -298,9 +298,9 @@ def _box_key(environ: Mapping[str, str]) -> Finding:
     try:
         named = environ.get("HWCI_BOX_FILE")
         path = box_file(Path(named) if named else None, environ)
-        kept = read_key(path)
+        key = read_key(path)
     except NotInstalledError:
         return Finding("box key", State.OK, "none: this machine is not installed as a box")
     except ExplainedError as fault:
         return Finding("box key", State.FAIL, fault.message.cause, fault.message.fix)
-    return Finding("box key", State.OK, f"{path} is of box {kept.name} at {kept.url}")
+    return Finding("box key", State.OK, f"{path} is of box {key.name} at {key.url}")

@@ -74,8 +74,8 @@ def pause(every: int, failures: int, chance: float, fault: HwciError | None = No
     if not failures:
         return float(every)
     longest = min(PAUSE_MAX_S, every * 2.0 ** min(failures, 10))
-    asked = getattr(fault, "retry_after", None) or 0.0
-    return max(1.0, longest * (0.5 + chance / 2), min(asked, ASKED_MAX_S))
+    wait = getattr(fault, "retry_after", None) or 0.0
+    return max(1.0, longest * (0.5 + chance / 2), min(wait, ASKED_MAX_S))
 
 
 @contextmanager

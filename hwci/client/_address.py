@@ -113,10 +113,10 @@ def proxy_of(address: ServerAddress) -> Proxy | None:
 
     proxies = getproxies()
     kind = address.scheme if proxies.get(address.scheme) else "all"
-    found = proxies.get(kind)
-    if not found or proxy_bypass(address.netloc):
+    proxy = proxies.get(kind)
+    if not proxy or proxy_bypass(address.netloc):
         return None
-    return _parse_proxy(f"{kind.upper()}_PROXY", found)
+    return _parse_proxy(f"{kind.upper()}_PROXY", proxy)
 
 
 def on_the_way(reason: str, proxy: Proxy | None) -> str:
@@ -125,9 +125,9 @@ def on_the_way(reason: str, proxy: Proxy | None) -> str:
 
 
 def _parse_proxy(variable: str, text: str) -> Proxy:
-    found = _PROXY.fullmatch(text)
-    assert found is not None, "its last part takes anything"
-    scheme, place = (found["scheme"] or "http").lower(), found["place"]
+    match = _PROXY.fullmatch(text)
+    assert match is not None, "its last part takes anything"
+    scheme, place = (match["scheme"] or "http").lower(), match["place"]
     if scheme != "http":
         # TLS to the proxy would need TLS within TLS; a password must not go there in the clear.
         reason = "proxies are spoken to over http:// only"
@@ -136,7 +136,7 @@ def _parse_proxy(variable: str, text: str) -> Proxy:
         address = parse_address(f"http://{place}")
     except ServerAddressError as fault:
         raise ProxyAddressError(variable, fault.address, fault.reason) from None
-    return Proxy(address, _authorization(found["user"]))
+    return Proxy(address, _authorization(match["user"]))
 
 
 def _authorization(user: str | None) -> Mapping[str, str]:

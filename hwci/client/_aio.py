@@ -164,8 +164,8 @@ class AsyncClient(AsyncResources):
         """The organization that resources ask of, by id or name; None until one has asked."""
         self._proxy = proxy_of(self._server)
         self._tunnel = self._server.scheme == "https"
-        given = Credentials(ci_key, token, box_key, own.reader_key)
-        self._credentials = given.of_server(self._server)
+        credentials = Credentials(ci_key, token, box_key, own.reader_key)
+        self._credentials = credentials.of_server(self._server)
         self._timeout = aiohttp.ClientTimeout(total=None, sock_connect=timeout, sock_read=timeout)
         self._retries = retries
         self._answers = KeptAnswers()
@@ -193,14 +193,14 @@ class AsyncClient(AsyncResources):
         Raises:
             HwciError: see `hwci.client.errors`.
         """
-        request_id, kept = uuid4().hex, self._answers.of(call)
-        tag, needed = kept and kept.tag, call.credential
+        request_id, earlier = uuid4().hex, self._answers.of(call)
+        tag, needed = earlier and earlier.tag, call.credential
         request = build_request(call, await self._present(needed), request_id, tag)
         outcome = await self._outcome(call, request)
         if await self._renewed(request, outcome):
             request = build_request(call, await self._present(needed), request_id, tag)
             outcome = await self._outcome(call, request)
-        return self._answers.conclude(call, outcome, kept)
+        return self._answers.conclude(call, outcome, earlier)
 
     async def _organization(self) -> Id:
         """Return the organization that resources ask of. Raises `OrganizationError`."""
@@ -208,18 +208,18 @@ class AsyncClient(AsyncResources):
             if self._credentials.reader_key is not None:
                 own: Sequence[Named] = [(await self.reader_keys.own()).organization]
             else:
-                own = [it async for it in await self.orgs.list()]
+                own = [organization async for organization in await self.orgs.list()]
             self.org_id = chosen(self.org_id, own)
         return self.org_id
 
     def __getattr__(self, name: str) -> Resource:
         return resource(name, self._perform)
 
-    async def _perform(self, endpoint: Endpoint, *given: Any, **fields: Any) -> object:
+    async def _perform(self, endpoint: Endpoint, *arguments: Any, **fields: Any) -> object:
         org_id = await self._organization() if needs_organization(endpoint) else None
         if endpoint.name == FOLLOW:
-            return self.follow(await self._organization(), *given, **fields)
-        call = call_in(endpoint, org_id, *given, **fields)
+            return self.follow(await self._organization(), *arguments, **fields)
+        call = call_in(endpoint, org_id, *arguments, **fields)
         answer = await self.send(call)
         return AsyncListing(self.send, call, answer) if is_list(endpoint) else answer
 

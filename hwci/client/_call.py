@@ -81,9 +81,9 @@ def no_argument(name: str, known: Collection[str]) -> str:
 def checked(model: type[Model], part: str, **fields: object) -> Model:
     """Make a model of what was given. Raises `InvalidCallError`, its issues below `part`."""
     # Arguments that were not given are not sent: the server fills in the defaults.
-    given = {name: value for name, value in fields.items() if value is not None}
+    values = {name: value for name, value in fields.items() if value is not None}
     try:
-        return model(**given)
+        return model(**values)
     except ValidationError as fault:
         # The fault holds the values, which may be secrets: it goes no further.
         raise InvalidCallError(issues_of(fault, part)) from None

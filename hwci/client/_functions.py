@@ -18,10 +18,10 @@ def function_of(endpoint: Endpoint, name: str, hidden: int = 0) -> Callable[...,
     known = [*_body_names(endpoint), *query]
     shown = ", ".join(map(_snake, names[hidden:])) or "no argument"
 
-    def make(*given: Any, **fields: Any) -> Call[Any]:
-        if not len(endpoint.ids) <= len(given) <= len(names):
-            raise TypeError(f"{name} takes {shown}: {len(given) - hidden} given")
-        by_place = dict(zip(names, given, strict=False))
+    def make(*arguments: Any, **fields: Any) -> Call[Any]:
+        if not len(endpoint.ids) <= len(arguments) <= len(names):
+            raise TypeError(f"{name} takes {shown}: {len(arguments) - hidden} given")
+        by_place = dict(zip(names, arguments, strict=False))
         if twice := by_place.keys() & fields:
             raise TypeError(f"{name} got {min(twice)} twice")
         fields |= by_place

@@ -39,7 +39,7 @@ class KeptAnswers:
         """Return the last answer of a call, if it is kept."""
         return cast("Kept[T] | None", self._kept.get(call))
 
-    def conclude(self, call: Call[T], outcome: Response | NoAnswer, kept: Kept[T] | None) -> T:
+    def conclude(self, call: Call[T], outcome: Response | NoAnswer, earlier: Kept[T] | None) -> T:
         """Return the answer of a call. `kept`: the one whose tag was sent.
 
         Raises:
@@ -47,18 +47,18 @@ class KeptAnswers:
         """
         if isinstance(outcome, NoAnswer):
             return conclude(call, outcome)
-        if kept is not None and outcome.status == HTTPStatus.NOT_MODIFIED:
-            return kept.answer
+        if earlier is not None and outcome.status == HTTPStatus.NOT_MODIFIED:
+            return earlier.answer
         answer = conclude(call, outcome)
         tag = outcome.headers.get("etag", "")
         if call.method == "GET" and _TAG.fullmatch(tag) and len(outcome.body) <= BYTES_MOST:
             self._keep(call, Kept(tag, answer))
         return answer
 
-    def _keep(self, call: object, kept: Kept[object]) -> None:
+    def _keep(self, call: object, answer: Kept[object]) -> None:
         """Keep an answer; where there are too many, the oldest one goes."""
         with self._lock:
             self._kept.pop(call, None)
-            self._kept[call] = kept
+            self._kept[call] = answer
             if len(self._kept) > ANSWERS_MOST:
                 del self._kept[next(iter(self._kept))]

@@ -112,8 +112,8 @@ class Credentials:
 
     def __repr__(self) -> str:
         held = {field.name: getattr(self, field.name) for field in fields(self)}
-        given = ", ".join(f"{name}=…" for name, value in held.items() if value is not None)
-        return f"Credentials({given})"
+        shown = ", ".join(f"{name}=…" for name, value in held.items() if value is not None)
+        return f"Credentials({shown})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -280,10 +280,10 @@ def retry_delay(
     if retries_left <= 0 or not _may_retry(call, outcome):
         return None
     backoff = chance * min(BACKOFF_MAX_S, BACKOFF_FIRST_S * 2.0**tried)
-    asked = retry_after(outcome) if isinstance(outcome, Response) else None
-    if asked is None:
+    wait = retry_after(outcome) if isinstance(outcome, Response) else None
+    if wait is None:
         return backoff
-    return asked + backoff if asked <= RETRY_AFTER_MAX_S else None
+    return wait + backoff if wait <= RETRY_AFTER_MAX_S else None
 
 
 def _may_retry(call: Call[T], outcome: Response | NoAnswer) -> bool:

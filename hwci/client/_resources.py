@@ -51,7 +51,11 @@ class Surroundings(NamedTuple):
 @cache
 def _endpoints() -> dict[str, Endpoint]:
     """Return what resources have, by name."""
-    return {it.name: it for it in named().values() if it.called or it.name == FOLLOW}
+    return {
+        endpoint.name: endpoint
+        for endpoint in named().values()
+        if endpoint.called or endpoint.name == FOLLOW
+    }
 
 
 class Resource:
@@ -68,8 +72,8 @@ class Resource:
         if endpoint is None:
             raise AttributeError(f"{self._name} has no method {method!r}")
 
-        def perform(*given: Any, **fields: Any) -> Any:  # noqa: ANN401 - resources.pyi has the types
-            return self._ask(endpoint, *given, **fields)
+        def perform(*arguments: Any, **fields: Any) -> Any:  # noqa: ANN401 - resources.pyi has the types
+            return self._ask(endpoint, *arguments, **fields)
 
         perform.__name__, perform.__doc__ = method, endpoint.summary
         return perform
@@ -81,7 +85,7 @@ class Resource:
 
 def resource(name: str, ask: Callable[..., Any]) -> Resource:
     """Return a resource of a client. Raises `AttributeError`: there is none of this name."""
-    if not any(it.startswith(f"{name}.") for it in _endpoints()):
+    if not any(known.startswith(f"{name}.") for known in _endpoints()):
         raise AttributeError(f"A client has no attribute {name!r}")
     return Resource(name, ask)
 
@@ -91,10 +95,10 @@ def needs_organization(endpoint: Endpoint) -> bool:
     return ORG_ID in endpoint.ids
 
 
-def call_in(endpoint: Endpoint, org_id: Id | None, *given: Any, **fields: Any) -> Call[Any]:
+def call_in(endpoint: Endpoint, org_id: Id | None, *arguments: Any, **fields: Any) -> Call[Any]:
     """Return the call of an endpoint, in an organization where it is of one."""
     ids = () if org_id is None else (org_id,)
-    return function_of(endpoint, endpoint.name, hidden=len(ids))(*ids, *given, **fields)
+    return function_of(endpoint, endpoint.name, hidden=len(ids))(*ids, *arguments, **fields)
 
 
 def is_list(endpoint: Endpoint) -> bool:
@@ -120,10 +124,15 @@ def chosen(name: Id | None, organizations: Sequence[Named]) -> UUID:
     """Return which of one's organizations is meant, by its name or as the only one. Raises
     `OrganizationError`: that is not clear.
     """
-    fitting = [it.id for it in organizations if name in {None, it.name}]
+    fitting = [
+        organization.id for organization in organizations if name in {None, organization.name}
+    ]
     if len(fitting) == 1:
         return fitting[0]
-    raise OrganizationError(", ".join(f"{it.name} ({it.id})" for it in organizations) or "none")
+    raise OrganizationError(
+        ", ".join(f"{organization.name} ({organization.id})" for organization in organizations)
+        or "none"
+    )
 
 
 class Listing(Generic[Item]):

@@ -126,15 +126,15 @@ class Connections:
         connection = self._of_this_thread()
         if fresh:
             connection.close()
-        kept = connection.sock is not None
-        if not kept:
+        reused = connection.sock is not None
+        if not reused:
             try:
                 connection.connect()
             except OSError:
                 # A half-open connection must not be used: TLS may not be agreed on yet.
                 connection.close()
                 raise
-        return connection, kept
+        return connection, reused
 
     @contextmanager
     def cut_after(self, seconds: float | None) -> Iterator[threading.Event]:
@@ -181,20 +181,20 @@ class Connections:
     def close(self) -> None:
         """Close the connections of all threads."""
         with self._lock:
-            for kept in self._all:
-                kept.connection.close()
+            for connection in self._all:
+                connection.connection.close()
             self._all.clear()
             self._own = threading.local()
 
     def _of_this_thread(self) -> HTTPConnection:
         # A forked child inherits its parent's sockets, and must not use them.
-        kept: _ThreadConnection | None = getattr(self._own, "kept", None)
-        if kept is None or kept.process != os.getpid():
-            kept = _ThreadConnection(self._new())
+        connection: _ThreadConnection | None = getattr(self._own, "kept", None)
+        if connection is None or connection.process != os.getpid():
+            connection = _ThreadConnection(self._new())
             with self._lock:
-                self._own.kept = kept
-                self._all.add(kept)
-        return kept.connection
+                self._own.kept = connection
+                self._all.add(connection)
+        return connection.connection
 
     def _new(self) -> HTTPConnection:
         route = self._route
@@ -345,8 +345,8 @@ class Client(Resources):
         self._server = parse_address(own.url)
         self.org_id = own.org_id
         """The organization that resources ask of, by id or name; None until one has asked."""
-        given = Credentials(ci_key, token, box_key, own.reader_key)
-        self._credentials = given.of_server(self._server)
+        credentials = Credentials(ci_key, token, box_key, own.reader_key)
+        self._credentials = credentials.of_server(self._server)
         self._retries = retries
         self._answers = KeptAnswers()
         self._proxy = proxy_of(self._server)
@@ -381,14 +381,14 @@ class Client(Resources):
         Raises:
             HwciError: see `hwci.client.errors`.
         """
-        request_id, kept = uuid4().hex, self._answers.of(call)
-        tag = kept and kept.tag
+        request_id, earlier = uuid4().hex, self._answers.of(call)
+        tag = earlier and earlier.tag
         request = build_request(call, self._credentials, request_id, tag)
         outcome = self._outcome(call, request, within)
         if self._credentials.renewed(request, outcome):
             request = build_request(call, self._credentials, request_id, tag)
             outcome = self._outcome(call, request, within)
-        return self._answers.conclude(call, outcome, kept)
+        return self._answers.conclude(call, outcome, earlier)
 
     def _organization(self) -> Id:
         """Return the organization that resources ask of. Raises `OrganizationError`."""
@@ -403,11 +403,11 @@ class Client(Resources):
     def __getattr__(self, name: str) -> Resource:
         return resource(name, self._perform)
 
-    def _perform(self, endpoint: Endpoint, *given: Any, **fields: Any) -> object:
+    def _perform(self, endpoint: Endpoint, *arguments: Any, **fields: Any) -> object:
         org_id = self._organization() if needs_organization(endpoint) else None
         if endpoint.name == FOLLOW:
-            return self.follow(self._organization(), *given, **fields)
-        call = call_in(endpoint, org_id, *given, **fields)
+            return self.follow(self._organization(), *arguments, **fields)
+        call = call_in(endpoint, org_id, *arguments, **fields)
         return Listing(self.send, call) if is_list(endpoint) else self.send(call)
 
     def _outcome(
@@ -480,7 +480,7 @@ class Client(Resources):
 
     def _try(self, request: Request, *, fresh: bool) -> Response | NoAnswer:
         try:
-            connection, kept = self._connections.open(fresh=fresh)
+            connection, reused = self._connections.open(fresh=fresh)
         except (OSError, HTTPException) as fault:
             return self._no_answer(fault, sent=False)
         try:
@@ -488,7 +488,7 @@ class Client(Resources):
         except (OSError, HTTPException) as fault:
             connection.close()
             # A server may end kept connections; requests that must not be sent twice use none.
-            if kept and isinstance(fault, ConnectionError):
+            if reused and isinstance(fault, ConnectionError):
                 return self._try(request, fresh=True)
             return self._no_answer(fault, sent=True)
 

@@ -562,7 +562,7 @@ def trend(org_id: Id, /, **query: Unpack[PeriodFields]) -> Call[TrendAnswer]:
 def unchecked_merges(
     org_id: Id, /, **query: Unpack[MergesFields]
 ) -> Call[ListPage[UncheckedMerge]]:
-    """Merges not checked on hardware."""
+    """List the announced merges that no run checked."""
 
 def checked_merges(
     org_id: Id, /, **query: Unpack[MergeRunsFields]
@@ -572,12 +572,12 @@ def checked_merges(
 def real_bugs(
     org_id: Id, /, **query: Unpack[ResolvedFields]
 ) -> Call[ListPage[ResolvedFailureAnswer]]:
-    """Real FW bugs caught."""
+    """List the resolved failures that were real firmware bugs."""
 
 def other_failures(
     org_id: Id, /, **query: Unpack[OthersFields]
 ) -> Call[ListPage[ResolvedFailureAnswer]]:
-    """Resolved by a bench or harness change, ambiguous or dismissed."""
+    """List the other resolved failures, each with its reason."""
 
 def flakiest_tests(org_id: Id, /, **query: Unpack[FlakyFields]) -> Call[ListPage[FlakyTestAnswer]]:
     """Flakiest tests."""

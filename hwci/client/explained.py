@@ -231,8 +231,8 @@ def _names_a_newer_parameter(issues: "Sequence[Issue]") -> bool:
 
 def _off_fix(path: str) -> str:
     """Return who turns CI Metrics on, and how. A key does not know of which organization it is."""
-    found = _ORG_IN_PATH.match(path)
-    org = found[1] if found else "ORG"
+    match = _ORG_IN_PATH.match(path)
+    org = match[1] if match else "ORG"
     return f"Ask the operator of the server: `hwci admin ci-metrics enable {org}` turns it on"
 
 

@@ -65,9 +65,9 @@ class Follower:
 
     def request(self, credentials: Credentials, request_id: str) -> Request:
         """Return the request that begins or resumes the stream. Raises as `build_request`."""
-        asked = build_request(self._call, credentials, request_id)
+        request = build_request(self._call, credentials, request_id)
         after = {} if self._after is None else {LAST_EVENT_ID: self._after}
-        return replace(asked, headers={**asked.headers, "Accept": MEDIA, **after})
+        return replace(request, headers={**request.headers, "Accept": MEDIA, **after})
 
     def begin(self, headers: Mapping[str, str]) -> None:
         """Note that the server streams; header names in lower case.
@@ -102,8 +102,8 @@ class Follower:
         """Return the seconds to wait after a stream has ended: at most what the server asked for,
         and random, so that clients that were cut off together do not come back together.
         """
-        asked = self._stream.retry
-        return chance * (_PAUSE_MILLISECONDS if asked is None else asked) / 1_000
+        wait = self._stream.retry
+        return chance * (_PAUSE_MILLISECONDS if wait is None else wait) / 1_000
 
     def pause_after(self, outcome: Response | NoAnswer, retries: int, chance: float) -> float:
         """Return the seconds to wait after a try that got no stream.

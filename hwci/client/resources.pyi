@@ -306,16 +306,16 @@ class Metrics:
         """The four tiles over time: at most 90 slots of equal width."""
 
     def unchecked_merges(self, **query: Unpack[MergesFields]) -> Listing[UncheckedMerge]:
-        """Merges not checked on hardware."""
+        """List the announced merges that no run checked."""
 
     def checked_merges(self, **query: Unpack[MergeRunsFields]) -> Listing[CheckedMergeAnswer]:
         """Merges checked on hardware, each with the run that checked it first."""
 
     def real_bugs(self, **query: Unpack[ResolvedFields]) -> Listing[ResolvedFailureAnswer]:
-        """Real FW bugs caught."""
+        """List the resolved failures that were real firmware bugs."""
 
     def other_failures(self, **query: Unpack[OthersFields]) -> Listing[ResolvedFailureAnswer]:
-        """Resolved by a bench or harness change, ambiguous or dismissed."""
+        """List the other resolved failures, each with its reason."""
 
     def flakiest_tests(self, **query: Unpack[FlakyFields]) -> Listing[FlakyTestAnswer]:
         """Flakiest tests."""
@@ -630,7 +630,7 @@ class AsyncMetrics:
         """The four tiles over time: at most 90 slots of equal width."""
 
     async def unchecked_merges(self, **query: Unpack[MergesFields]) -> AsyncListing[UncheckedMerge]:
-        """Merges not checked on hardware."""
+        """List the announced merges that no run checked."""
 
     async def checked_merges(
         self, **query: Unpack[MergeRunsFields]
@@ -640,12 +640,12 @@ class AsyncMetrics:
     async def real_bugs(
         self, **query: Unpack[ResolvedFields]
     ) -> AsyncListing[ResolvedFailureAnswer]:
-        """Real FW bugs caught."""
+        """List the resolved failures that were real firmware bugs."""
 
     async def other_failures(
         self, **query: Unpack[OthersFields]
     ) -> AsyncListing[ResolvedFailureAnswer]:
-        """Resolved by a bench or harness change, ambiguous or dismissed."""
+        """List the other resolved failures, each with its reason."""
 
     async def flakiest_tests(self, **query: Unpack[FlakyFields]) -> AsyncListing[FlakyTestAnswer]:
         """Flakiest tests."""

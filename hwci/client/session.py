@@ -89,24 +89,24 @@ class Session:
             SessionEndedError: only a new sign-in helps.
             HwciError: see `hwci.client.errors`; what is kept works, or can be renewed, later.
         """
-        kept = self.kept()
-        if kept is None or not _works(kept, refused):
+        profile = self.kept()
+        if profile is None or not _works(profile, refused):
             with self.file.changing() as file:
                 name = self._name_in(file)
-                kept = self._own(file.get(name))
-                if kept is None or not _works(kept, refused):
-                    kept = self._fresh(file, name, kept)
-                    file.put(name, kept)
-        return kept.access_token
+                profile = self._own(file.get(name))
+                if profile is None or not _works(profile, refused):
+                    profile = self._fresh(file, name, profile)
+                    file.put(name, profile)
+        return profile.access_token
 
     def keep(self, answer: SignedIn, began: float, *, use: bool = False) -> str:
         """Keep a sign-in that was requested at `began`, and return the name of its profile. `use`:
         as the current one of the file.
         """
-        kept = self._profile_of(answer.user.email, answer, began, answer.device_token)
+        profile = self._profile_of(answer.user.email, answer, began, answer.device_token)
         with self.file.changing() as file:
             name = self._name_in(file)
-            file.put(name, kept)
+            file.put(name, profile)
             if use:
                 file.use(name)
         return name
@@ -120,51 +120,51 @@ class Session:
         """
         with self.file.changing() as file:
             name = self._name_in(file)
-            kept = self._own(file.get(name))
-            if kept is not None:
+            profile = self._own(file.get(name))
+            if profile is not None:
                 file.drop(name)
-        if kept is None or kept.refresh_token is None:
+        if profile is None or profile.refresh_token is None:
             return False
-        with Client(kept.url, retries=self._retries) as client:
-            client.send(calls.logout(kept.refresh_token))
+        with Client(profile.url, retries=self._retries) as client:
+            client.send(calls.logout(profile.refresh_token))
         return True
 
     def _name_in(self, file: SignIns) -> str:
         return self._profile or file.of_server(self.url)
 
-    def _own(self, kept: Profile | None) -> Profile | None:
-        return kept if kept is not None and kept.url == self.url else None
+    def _own(self, profile: Profile | None) -> Profile | None:
+        return profile if profile is not None and profile.url == self.url else None
 
-    def _fresh(self, file: Changing, name: str, kept: Profile | None) -> Profile:
+    def _fresh(self, file: Changing, name: str, profile: Profile | None) -> Profile:
         try:
-            return self._renewed(file, name, kept)
+            return self._renewed(file, name, profile)
         except SessionEndedError:
             if self._login is None:
                 raise
         email, password = self._login()
-        device = kept.device_token if kept is not None and kept.email == email else None
+        device = profile.device_token if profile is not None and profile.email == email else None
         began = time.time()
         with Client(self.url, retries=self._retries) as client:
             answer = client.send(calls.login(email, password, device_token=device))
         return self._profile_of(email, answer, began, answer.device_token)
 
-    def _renewed(self, file: Changing, name: str, kept: Profile | None) -> Profile:
-        if kept is None:
+    def _renewed(self, file: Changing, name: str, profile: Profile | None) -> Profile:
+        if profile is None:
             raise self._none_kept()
-        if kept.refresh_token is None:
-            reason = f"profile {name!r} at {kept.url} was being renewed, and no answer was kept"
-            raise SessionEndedError("Your sign-in has ended", reason)
-        file.put(name, replace(kept, refresh_token=None))
+        if profile.refresh_token is None:
+            reason = f"profile {name!r} at {profile.url} was being renewed, and no answer was kept"
+            raise SessionEndedError("The sign-in has ended", reason)
+        file.put(name, replace(profile, refresh_token=None))
         began = time.time()
         try:
-            with Client(kept.url, retries=self._retries) as client:
-                answer = client.send(calls.refresh(kept.refresh_token))
+            with Client(profile.url, retries=self._retries) as client:
+                answer = client.send(calls.refresh(profile.refresh_token))
         except HwciError as fault:
             if not _unused(fault):
                 raise SessionEndedError("Your sign-in could not be renewed", str(fault)) from fault
-            file.put(name, kept)
+            file.put(name, profile)
             raise
-        return self._profile_of(kept.email, answer, began, kept.device_token)
+        return self._profile_of(profile.email, answer, began, profile.device_token)
 
     def _none_kept(self) -> SessionEndedError:
         named = f"profile {self._profile!r} keeps no sign-in at {self.url}"
@@ -185,9 +185,9 @@ class Session:
         )
 
 
-def _works(kept: Profile, refused: str | None) -> bool:
+def _works(profile: Profile, refused: str | None) -> bool:
     """Return whether the access token will not have ended when it arrives, and was not refused."""
-    return time.time() + ARRIVES_WITHIN_S < kept.expires_at and kept.access_token != refused
+    return time.time() + ARRIVES_WITHIN_S < profile.expires_at and profile.access_token != refused
 
 
 def _unused(fault: HwciError) -> bool:

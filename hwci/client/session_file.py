@@ -65,7 +65,7 @@ class SignIns:
     def of_server(self, url: str) -> str:
         """Return the name of the profile of a server; without one, a name that no other has."""
         profiles = self.profiles
-        fitting = [name for name, kept in profiles.items() if kept.url == url]
+        fitting = [name for name, profile in profiles.items() if profile.url == url]
         if fitting:
             return next((name for name in fitting if name == self.current), fitting[0])
         names = (DEFAULT_PROFILE, urlsplit(url).netloc, url)
@@ -80,8 +80,8 @@ class Changing(SignIns):
 
     def put(self, name: str, profile: Profile) -> None:
         """Keep a profile in place of the earlier one of that name."""
-        kept = self.content["profiles"]
-        kept[name] = {**kept.get(name, {}), **asdict(profile)}
+        profiles = self.content["profiles"]
+        profiles[name] = {**profiles.get(name, {}), **asdict(profile)}
         self.write(self.content)
 
     def use(self, name: str) -> None:
@@ -219,9 +219,9 @@ class SessionFile:
 def _profiles(content: Mapping[str, Any]) -> dict[str, Profile]:
     return {
         name: Profile(
-            **{field: kept[field] for field in _FIELDS}, device_token=kept.get("device_token")
+            **{field: profile[field] for field in _FIELDS}, device_token=profile.get("device_token")
         )
-        for name, kept in content["profiles"].items()
+        for name, profile in content["profiles"].items()
     }
 
 

@@ -183,11 +183,11 @@ def troubles(planned: Sequence[Plan], pushed: Sequence[Push], days: int) -> list
     """Return from where to where each incident of the last `days` lasts."""
     first = {id(p.breaks): push.head for p, push in zip(planned, pushed, strict=True) if p.breaks}
     fixed = {id(p.fixes): push.head for p, push in zip(planned, pushed, strict=True) if p.fixes}
-    found = []
+    names = []
     for incident in INCIDENTS:
         start, end = bounds(incident)
         if start <= THE_END - timedelta(days=days):
             continue
         key = id(incident)
-        found.append(Trouble(incident, start, first.get(key), end, fixed.get(key)))
-    return found
+        names.append(Trouble(incident, start, first.get(key), end, fixed.get(key)))
+    return names

@@ -248,12 +248,12 @@ VARIABLES: tuple[Variable, ...] = (
 
 def read_settings(environ: Mapping[str, str]) -> Settings:
     """Return the settings of `HWCI_*`; an empty one has its default. Raises `SettingsError`."""
-    given: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for variable in VARIABLES:
         text = _value(environ, variable.name) if variable.secret else environ.get(variable.name)
         if text:
-            given[variable.setting] = _read(variable, text)
-    return Settings(**given)
+            values[variable.setting] = _read(variable, text)
+    return Settings(**values)
 
 
 def _read(variable: Variable, text: str) -> object:

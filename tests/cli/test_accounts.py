@@ -126,7 +126,7 @@ def test_after_logout_nobody_is_signed_in(cli: Command, server: RunningServer) -
     code, _, err = cli("whoami")
     assert code == 4
     assert "hwci login" in err
-    assert cli("logout").err == "You were not signed in.\n"
+    assert cli("logout").err == "Nobody was signed in.\n"
 
 
 def test_a_token_that_is_refused_before_its_time_is_renewed(cli: Command, tmp_path: Path) -> None:
@@ -273,7 +273,7 @@ def test_a_renewal_whose_answer_was_lost_is_never_sent_again(
     error, _, fix = err.splitlines()
     assert error == "error: Your sign-in could not be renewed"
     assert fix == "fix: Sign in again: hwci login"
-    assert again.err.splitlines()[0::2] == ["error: Your sign-in has ended", fix]
+    assert again.err.splitlines()[0::2] == ["error: The sign-in has ended", fix]
 
 
 @pytest.mark.parametrize(

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-import hwci
 from hwci.analysis.failures.gaps import Budget, Gap, GapCount, Together
 from hwci.analysis.failures.what_if import EditKind
 from hwci.cli.terminal import evidence, options, what_if
 from hwci.client import Client, calls
 from hwci.contract.vocabulary import REASONS, FailureClass, Reason, Verdict
+from hwci.contract.words import STEPS
 from hwci.engine.periods import Period
 from hwci.said import short
 from hwci.wire.analysis.explanations import (
@@ -29,8 +29,6 @@ from hwci.wire.reports import Changes, RunReport
 from tests.cli.conftest import Command
 from tests.support.running import running_in_thread
 from tests.support.scene import CONFIGURATION, HOSTILE, PRODUCT, START, A, B, C, D, E, report
-
-DASHBOARD_CHECKS = "server/web/static/js/pages/failure/checks.js"
 
 pytestmark = [pytest.mark.clock, pytest.mark.usefixtures("busy_server")]
 
@@ -247,22 +245,8 @@ def test_a_bench_problem_names_the_check_that_decided(signed_in: Command) -> Non
     assert f"commit {D[:12]}, file hil/spi_test.py, pattern hil/**" in out
 
 
-def test_the_checks_are_asked_in_the_words_of_the_dashboard() -> None:
-    source = (Path(hwci.__file__).parent / DASHBOARD_CHECKS).read_text()
-    table = source[source.index("const STEPS = [") : source.index("const WHERE")]
-    words = dict(re.findall(r'(\w+): "(under test|before the fix)"', source))
-    title = r'^  \["([^"]+)", (?:null|"(\w+)"), \[$'
-    claim = r'^    \["(\w+)", "([^"]+)"\],$'
-
-    shown = [(name, words.get(about)) for name, about in re.findall(title, table, re.MULTILINE)]
-    assert shown == [(step.title, step.about) for step in evidence.STEPS]
-    assert re.findall(claim, table, re.MULTILINE) == [
-        pair for step in evidence.STEPS for pair in step.claims.items()
-    ]
-
-
 def test_every_check_that_the_server_can_ask_has_its_claim() -> None:
-    asked = [reason for step in evidence.STEPS for reason in step.claims]
+    asked = [reason for step in STEPS for reason in step.claims]
 
     assert asked == [reason for reason in REASONS if reason is not Reason.DISMISSED]
 

@@ -102,7 +102,7 @@ def test_a_session_is_ended_in_the_list_and_all_others_by_a_button(
     expect(page.locator("tbody tr")).to_have_count(5)
 
     page.get_by_role("button", name="End the session from hwci").first.click()
-    expect(page.get_by_text("The session has ended.")).to_be_visible()
+    expect(page.get_by_text("Session ended.")).to_be_visible()
     expect(page.locator("tbody tr")).to_have_count(4)
     body = {"refreshToken": others[-1]["refreshToken"]}
     assert ask(server.url, "POST", "/api/auth/refresh", json_body=body).status == 401
@@ -219,5 +219,5 @@ def test_without_a_token_the_page_says_how_to_get_a_link(page: Page, server: Run
     page.goto(f"{server.url}/reset")
 
     expect(
-        page.get_by_text("Invalid link. Ask the operator of this server for a new one")
+        page.get_by_text("Invalid link. The operator of this server can make a new one")
     ).to_be_visible()

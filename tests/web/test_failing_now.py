@@ -114,7 +114,7 @@ def test_boxes_that_pass_on_the_same_commits_are_named_two_and_a_number(
             box = f"bench-{number}"
             own.benches.report(box_key=box, run_id=number, tests=[passed])
         own.open("metrics?failing=all")
-        expect(rows(page)).to_contain_text("passes on bench-2 and bench-3 on the same commits")
+        expect(rows(page)).to_contain_text("passes on bench-2 and bench-3, same commits")
         for box in ("bench-2", "bench-3"):
             link = rows(page).get_by_role("link", name=box, exact=True)
             expect(link).to_have_attribute("href", re.compile(rf"/box\?boxKey={box}$"))
@@ -122,7 +122,7 @@ def test_boxes_that_pass_on_the_same_commits_are_named_two_and_a_number(
         own.benches.report(box_key="bench-4", run_id=4, tests=[passed])
         page.reload()
 
-        expect(rows(page)).to_contain_text("passes on bench-2, bench-3 and 1 more on the same")
+        expect(rows(page)).to_contain_text("passes on bench-2, bench-3 and 1 more, same commits")
 
 
 def test_the_row_the_test_and_the_failure_lean_on_one_thing_in_the_same_words(

@@ -14,10 +14,9 @@ from urllib.request import Request, urlopen
 import pytest
 from playwright.sync_api import Locator, Page, Route, expect
 
-from hwci.cli.terminal.evidence import STEPS
 from hwci.cli.terminal.tables import duration
-from hwci.cli.terminal.what_if import WOULD_BE
 from hwci.contract.vocabulary import REASONS, FailureClass, Reason
+from hwci.contract.words import CLASSES, STEPS
 from hwci.said import counted
 from hwci.wire.limits import EVIDENCE_MAX
 from tests.support.running import MEMBER_EMAIL, PASSWORD, RunningServer
@@ -148,7 +147,7 @@ def test_what_would_change_the_class_is_said_with_what_to_do(
     expect(lines).to_have_count(len({(one["class"], one["kind"]) for one in found}))
     first = found[0]
     said = lines.filter(has_text=first["condition"])
-    expect(said).to_contain_text(WOULD_BE[FailureClass(first["class"])])
+    expect(said).to_contain_text(CLASSES[FailureClass(first["class"])].would_be)
     expect(said).to_contain_text(first["toDo"])
     patterns = {(one["class"], one["kind"]) for one in found if one["pattern"] is not None}
     heading = "Only if the configured paths are wrong or missing:"

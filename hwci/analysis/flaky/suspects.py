@@ -28,6 +28,7 @@ from hwci.analysis.flaky.branch_order import CommitKind, OrderedCommit, branch_o
 from hwci.analysis.flaky.onset import Onset, Rates, Step, onset, rates_beside
 from hwci.analysis.flaky.weighing import Effort, effort
 from hwci.analysis.outcomes import NotableResult, ProductOutcomes, RecordedRuns, RunOutcomes
+from hwci.contract import words
 from hwci.contract.vocabulary import Label, Outcome
 from hwci.engine.facts import Product, TestKey
 from hwci.engine.history import Listing, Scope
@@ -51,7 +52,7 @@ many: after one pass alone it would be likely that it failed there already.
 """
 SET_HOLDS = 0.9
 """The suspects hold together so large a part of the chance that a commit of the period did it."""
-NEVER_PASSED = "it never passed in this period"
+NEVER_PASSED = f"{words.NEVER_PASSED[0].lower()}{words.NEVER_PASSED[1:]}"
 STRONG = 0.9
 """A chance that is called sure."""
 LOST_BY_CHANCE = 0.01

@@ -16,6 +16,7 @@ from statistics import median
 from typing import NamedTuple
 
 from hwci.analysis.outcomes import ProductOutcomes, RecordedRuns, RunOutcomes
+from hwci.contract import words
 from hwci.engine.facts import Announcement, Product
 from hwci.engine.history import Scope
 from hwci.engine.page.tables import subjects_of
@@ -46,7 +47,7 @@ MISSING = {
     MissingRun.NO_RUN: (
         "Not enough data: no run of it reached the hardware with a test in the period"
     ),
-    MissingRun.NOT_REACHED: "No box that ran it reached the hardware in its last run",
+    MissingRun.NOT_REACHED: words.NO_BOX_ANSWERS,
 }
 
 

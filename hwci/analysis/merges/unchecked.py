@@ -12,6 +12,7 @@ from enum import StrEnum
 from itertools import islice
 from typing import NamedTuple
 
+from hwci.contract import words
 from hwci.engine.facts import Announcement
 from hwci.engine.history import History, SightedRun
 from hwci.engine.page.tables import subjects_of
@@ -116,7 +117,7 @@ class Row(NamedTuple):
 
 CAUSES = {
     UncheckedCause.HARDWARE_NOT_REACHED: Row(
-        "Never reached the hardware",
+        words.NEVER_REACHED,
         "The log of its CI job may say why. Make sure that a bench answers, then run it again:"
         " one run that reaches a board is enough",
         _not_reached,

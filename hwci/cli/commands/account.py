@@ -189,7 +189,7 @@ def logout(profile: options.Profile = None) -> None:
     session = settings.session
     kept = session.file.read().get(session.name)
     if kept is None:
-        note("You were not signed in.")
+        note("Nobody was signed in.")
         return
     try:
         told = replace(settings, url=kept.url).session.end()

@@ -276,7 +276,7 @@ def rename_box(
     org_id = server.org_id()
     box_id, before = _found(server, org_id, box)
     server.send(client.calls.rename_box(org_id, box_id, name))
-    note(f"Box {before} is {name} now. Give the bench this name too: --box, or a new install.")
+    note(f"Box {before} is {name} now. Rename it on the bench, too: --box, or a new install.")
 
 
 @boxes.command("remove")

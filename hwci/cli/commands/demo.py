@@ -102,8 +102,8 @@ def _database(folder: Path | None) -> Iterator[Path]:
     import tempfile
 
     if folder is None:
-        with tempfile.TemporaryDirectory(prefix="hwci-demo-") as folder:
-            yield Path(folder) / DATABASE
+        with tempfile.TemporaryDirectory(prefix="hwci-demo-") as temporary:
+            yield Path(temporary) / DATABASE
         return
     database = folder / DATABASE
     if database.exists():

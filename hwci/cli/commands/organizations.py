@@ -68,7 +68,7 @@ def list_orgs(server: Connection) -> "Iterable[OrganizationAnswer]":
 @connected(org=False)
 def create_org(
     server: Connection,
-    name: Annotated[str, typer.Argument(metavar="NAME", help="Name of the organization.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="What the organization is called.")],
     json: options.Json = False,
 ) -> None:
     """Create an organization; you are its owner. Its id is printed.

@@ -16,6 +16,7 @@ from hwci.cli.session.reporter import command_context
 from hwci.cli.session.settings import Flags, resolve
 from hwci.cli.terminal import options, render, tables
 from hwci.client.explained import command_error, explained, wrong_usage
+from hwci.contract.vocabulary import FailureClass
 from hwci.said import counted
 from hwci.wire import limits
 
@@ -240,10 +241,10 @@ def _show_plan(found: "SuiteConfigPlan") -> None:
 def _counts(before: "RealFwBugs", after: "RealFwBugs") -> str:
     """Write the tile as it is and as it would be: `real firmware bug 3 → 2, …`."""
     figures = (
-        ("real_fw_bug", before.real, after.real),
-        ("bench_or_harness", before.bench_or_harness, after.bench_or_harness),
-        ("ambiguous", before.ambiguous, after.ambiguous),
-        ("dismissed", before.dismissed, after.dismissed),
+        (FailureClass.REAL_FW_BUG, before.real, after.real),
+        (FailureClass.BENCH_OR_HARNESS, before.bench_or_harness, after.bench_or_harness),
+        (FailureClass.AMBIGUOUS, before.ambiguous, after.ambiguous),
+        (FailureClass.DISMISSED, before.dismissed, after.dismissed),
     )
     return ", ".join(
         f"{tables.CLASS_WORDS[name]} {_change(now, then)}" for name, now, then in figures

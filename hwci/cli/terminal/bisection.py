@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from hwci.cli.terminal import tables
 from hwci.cli.terminal.tables import duration
+from hwci.contract import words
 from hwci.said import counted, percent, short
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ def next_run(bisected: BisectedAnswer) -> Iterator[str]:
     if bisected.next_runs:
         yield f"# {bisected.to_fill_in}."
     if not bisected.next_runs and bisected.bracket.commits > 1:
-        yield "# No box that ran it reached the hardware in its last run: mend one, then ask again."
+        yield f"# {words.NO_BOX_ANSWERS}: mend one, then ask again."
 
 
 def _never_failed(run: NextRunAnswer) -> str:

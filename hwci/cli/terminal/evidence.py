@@ -6,15 +6,16 @@ decided here; the findings are the server's, the drawing is `render.py`'s.
 from __future__ import annotations
 
 import shlex
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from hwci.cli.terminal import render, tables
 from hwci.cli.terminal.tables import CLASS_WORDS, REVIEWED, ago, broken_by, moment, run_number, when
-from hwci.contract.vocabulary import FailureClass, FileKind, Label, Reason, ReviewAction, Verdict
+from hwci.contract import words
+from hwci.contract.vocabulary import FailureClass, FileKind, Label, Reason, ReviewAction
 from hwci.said import counted, short
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
     from datetime import datetime
 
     from rich.text import Text
@@ -47,55 +48,8 @@ UNRESOLVED_WORDS = {
     Label.PENDING: "Too early to blame anyone: the test has not passed again on this box.",
 }
 VERDICT_WORDS = {
-    Verdict.DEVICE: "device: the harness blamed the device under test",
-    Verdict.INFRA: "infra: the harness blamed the bench",
-    Verdict.UNKNOWN: "unknown: the harness blamed neither the device nor the bench",
+    verdict: f"{verdict}: {text[0].lower()}{text[1:]}" for verdict, text in words.VERDICTS.items()
 }
-
-
-class Step(NamedTuple):
-    """A step of the spec. `about`: the list of commits that it is about. `claims`: what holds of a
-    real firmware bug, by the reason that is given where it does not.
-    """
-
-    title: str
-    about: str | None
-    claims: Mapping[Reason, str]
-
-
-STEPS = (
-    Step(
-        "Did the harness blame the device?",
-        None,
-        {
-            Reason.VERDICT_INFRA: "The harness did not blame the bench",
-            Reason.VERDICT_MISSING: "The harness reported a verdict",
-        },
-    ),
-    Step(
-        "Was firmware under test?",
-        "under test",
-        {
-            Reason.PATHS_NOT_CONFIGURED: (
-                "Firmware and harness paths are configured for this product"
-            ),
-            Reason.CHANGES_UNKNOWN: "The changes under test are known",
-            Reason.CHANGES_INCOMPLETE: "Enough of the files changed under test were reported",
-            Reason.CHANGES_NOT_FIRMWARE: "A commit under test changed firmware",
-        },
-    ),
-    Step(
-        "Did firmware alone fix it?",
-        "before the fix",
-        {
-            Reason.FIX_UNCONNECTED: "Run reports connect the failure to its fix without a gap",
-            Reason.FIX_TOUCHED_HARNESS: "No harness-only commit before the fix",
-            Reason.FIX_NOT_FIRMWARE: "A change of firmware can have fixed it",
-            Reason.FIX_MIXED: "No commit before the fix changed both firmware and harness",
-            Reason.FIX_INCOMPLETE: "All files changed before the fix were reported",
-        },
-    ),
-)
 
 
 AUTOMATIC = "Automatic"
@@ -320,7 +274,7 @@ def check_lines(found: FailureEvidence) -> Iterator[str]:
     """Return the lines about the checks that were asked, step by step."""
     asked = {check.reason: check for check in found.checks}
     number = 0
-    for step in STEPS:
+    for step in words.STEPS:
         if asked.keys() & step.claims.keys():
             yield f"{step.title}{_about(step, found)}"
         for reason, claim in step.claims.items():
@@ -334,7 +288,7 @@ def _marks() -> tuple[str, str, str]:
     return ("✓", "✗", "±") if render.unicode_fits() else ("P", "F", "B")
 
 
-def _about(step: Step, found: FailureEvidence) -> str:
+def _about(step: words.Step, found: FailureEvidence) -> str:
     """Return how many commits the claims of a step are about, if known."""
     totals = {"under test": found.under_test_total, "before the fix": found.before_fix_total}
     total = totals.get(step.about or "")

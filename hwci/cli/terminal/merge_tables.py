@@ -10,7 +10,6 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from hwci.cli.terminal.tables import (
-    NONE_ANNOUNCED,
     Column,
     Layout,
     View,
@@ -21,6 +20,7 @@ from hwci.cli.terminal.tables import (
     run_number,
     time_column,
 )
+from hwci.contract import words
 from hwci.said import counted, short, shortest
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def merges(view: View) -> Layout[AnnouncedMergeAnswer]:
         ],
         "repoKey suite sha branch mergedAt ciUrl subject checked run.runRecordId run.runId"
         " run.runAttempt run.boxKey causeText boxes",
-        f"{NONE_ANNOUNCED} (hwci merge-announce).",
+        f"{words.NOTHING_TO_COUNT['mergesChecked']} (hwci merge-announce).",
     )
 
 
@@ -59,7 +59,7 @@ def unchecked(view: View) -> Layout[ExplainedMergeAnswer]:
     """Merges that no run checked, each with its cause."""
     return Layout(
         "unchecked-merges",
-        "Merges not checked on hardware",
+        words.TITLES["uncheckedMerges"],
         [
             time_column("Merged", lambda row: row.merged_at, view.now),
             *product_columns(view),

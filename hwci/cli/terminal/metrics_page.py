@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from hwci.cli.terminal import render, tables, trend_tables
 from hwci.cli.terminal.again import in_full
 from hwci.cli.terminal.render import Format, Links
+from hwci.contract import words
 from hwci.said import counted
 from hwci.wire import limits
 
@@ -183,27 +184,27 @@ def tiles(found: Overview) -> list[Tile]:
     of = f" from {counted(found.causes, 'cause')}"
     return [
         _of_all(
-            "Merges checked on hardware",
+            words.TITLES["mergesChecked"],
             (merges.checked, merges.announced),
             shares["mergesChecked"],
-            tables.NONE_ANNOUNCED,
+            words.NOTHING_TO_COUNT["mergesChecked"],
         ),
         Tile(
-            "Real FW bugs caught",
+            words.TITLES["realFwBugs"],
             f"{bugs.real}{of}" if bugs.real else "0",
             f"{bugs.bench_or_harness} bench or harness,\n"
             f"{bugs.ambiguous} ambiguous, {bugs.dismissed} dismissed",
         ),
         Tile(
-            "Flaky failures",
+            words.TITLES["flakyFailures"],
             str(counts.flaky_failures.count),
             "the test also passed on\nthe same commit and box",
         ),
         _of_all(
-            "Infra runs",
+            words.TITLES["infraRuns"],
             (infra.infra, infra.total),
             shares["infraRuns"],
-            tables.NONE_REPORTED,
+            words.NOTHING_TO_COUNT["infraRuns"],
         ),
     ]
 
@@ -275,7 +276,7 @@ def of_announced(shape: tables.Layout[Any], page: MetricsPage) -> tables.Layout[
     """Return a table of merges that says so where none was announced in the period of the page."""
     if page.tiles.merges_checked.announced:
         return shape
-    return replace(shape, empty=f"{tables.NONE_ANNOUNCED} (hwci merge-announce).")
+    return replace(shape, empty=f"{words.NOTHING_TO_COUNT['mergesChecked']} (hwci merge-announce).")
 
 
 def _in_lost_runs(found: Overview, name: TableName) -> Iterator[str]:
@@ -294,14 +295,14 @@ def view_of(rows: Sequence[Any], scope: Scope, now: datetime) -> tables.View:
 
 def pending_command(scope: Scope, of: str = "failures") -> str:
     """Write the command that lists all that is still failing, one by one or as `incidents`."""
-    words = ["hwci", of, "list", "--label", "pending", "--days", str(scope.days)]
+    command = ["hwci", of, "list", "--label", "pending", "--days", str(scope.days)]
     if scope.suite is not None:
-        words += ["--product", f"{scope.repo_key}:{scope.suite}"]
+        command += ["--product", f"{scope.repo_key}:{scope.suite}"]
     elif scope.repo_key is not None:
-        words += ["--repo-key", scope.repo_key]
+        command += ["--repo-key", scope.repo_key]
     if scope.as_of is not None:
-        words += ["--as-of", scope.as_of.isoformat()]
-    return in_full(shlex.join(words))
+        command += ["--as-of", scope.as_of.isoformat()]
+    return in_full(shlex.join(command))
 
 
 def _legend(rows: Sequence[SuspectAnswer]) -> list[str]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from hwci.cli.terminal import render, tables
 from hwci.cli.terminal.render import Format, Links
+from hwci.contract import words
 from hwci.said import short, tenths
 
 if TYPE_CHECKING:
@@ -18,12 +19,6 @@ if TYPE_CHECKING:
     from hwci.wire.analysis.one_box import AloneAnswer, OneBoxAnswer
 
 _HOUR = 3600
-_SHARES = {
-    "reached": "Runs that reached the hardware",
-    "lost_board": "Of these, lost their board midway",
-    "blamed": "Results that the harness blamed on the bench",
-    "failed_attempts": "Attempts that failed, retries included",
-}
 
 
 def show(found: OneBoxAnswer, form: Format, links: Links | None = None) -> None:
@@ -62,7 +57,8 @@ def _lines(found: OneBoxAnswer) -> Iterator[str]:
     yield f"{found.box_key}: {found.box.says}"
     yield from _of_the_same(found.box)
     yield "All runs, whatever they tested (this does not say which box is worse):"
-    for name, title in _SHARES.items():
+    fields = ["reached", "lost_board", "blamed", "failed_attempts"]
+    for name, title in zip(fields, words.SHARES_OF_A_BOX.values(), strict=True):
         others = "" if found.others is None else f"; others {_of(getattr(found.others, name))}"
         yield f"  {title}: {_of(getattr(found.shares, name))}{others}"
     earlier = [] if found.box.before is None else found.box.before.lost_runs

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from hwci.cli.terminal import tables
 from hwci.cli.terminal.tables import Column, Layout, View, moment, run_number, when
+from hwci.contract import words
 from hwci.contract.vocabulary import Outcome, RunEnding, RunStatus
 from hwci.said import counted, short
 
@@ -65,7 +66,7 @@ def status(run: RunAnswer) -> str:
     (cancelled)`.
     """
     if run.hello_ok is False:
-        return "never reached the hardware"
+        return words.NEVER_REACHED.lower()
     conclusion = run.conclusion or ""
     plain = conclusion.lower() in {"", "success", "failure", *RunEnding} or run.ending is None
     return _brief_status(run) if plain else f"{run.ending} ({conclusion})"
@@ -85,7 +86,7 @@ def _result(run: RunAnswer) -> str:
     failed, attempts = run.result.outcome is Outcome.FAIL, run.result.attempts
     if attempts == 1:
         return "failed" if failed else "passed"
-    return f"{'failed' if failed else 'passed on a retry'} ({attempts} attempts)"
+    return f"{'failed' if failed else words.PASSED_ON_A_RETRY} ({attempts} attempts)"
 
 
 def tests(items: Sequence[RunItem]) -> Layout[RunItem]:
@@ -160,15 +161,15 @@ def _counts(run: RunDetail) -> str:
     going = tests.total - tests.passed - tests.failed
     running = f", {going:,} running" if going else ""
     passed = f"{tests.passed:,} passed, {tests.failed:,} failed{running}"
-    return f"{tests.total:,}: {passed}; {tests.retried:,} took more than one attempt"
+    return f"{tests.total:,}: {passed}; {tests.retried:,} {words.TOOK_MORE}"
 
 
 def next_step(run: RunDetail) -> str:
     """Return the command that shows more of a run that goes on, or failed."""
     if run.status is RunStatus.RUNNING:
         return f"To follow it: hwci runs watch {run.id}"
-    words = ("hwci", "failures", "list", "--product", tables.product(run.repo_key, run.suite))
-    return f"Failures of this product: {shlex.join(words)}" if run.tests.failed else ""
+    command = ("hwci", "failures", "list", "--product", tables.product(run.repo_key, run.suite))
+    return f"Failures of this product: {shlex.join(command)}" if run.tests.failed else ""
 
 
 def commits(changes: RunChanges | None) -> Iterator[str]:

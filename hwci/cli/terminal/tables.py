@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
+from hwci.contract import words
 from hwci.contract.vocabulary import UNASSIGNED, Label, ReviewAction
 from hwci.said import counted, short, shortest, tenths
 
@@ -25,16 +26,9 @@ if TYPE_CHECKING:
 
 Row = TypeVar("Row")
 
-CLASS_WORDS = {
-    "real_fw_bug": "real firmware bug",
-    "bench_or_harness": "bench or harness",
-    "ambiguous": "ambiguous",
-    "dismissed": "dismissed",
-}
+CLASS_WORDS = {name: row.name.lower() for name, row in words.CLASSES.items()}
 REVIEWED = {ReviewAction.CONFIRM: "confirmed", ReviewAction.DISMISS: "dismissed"}
 UTC = " (UTC)"
-NONE_ANNOUNCED = "No merge was announced in this period"
-NONE_REPORTED = "No run was reported in this period"
 SKEW_MAX = timedelta(minutes=5)
 """So far ahead a clock may be: what it calls its present is ours."""
 _UNITS = (
@@ -305,7 +299,7 @@ def real_bugs(view: View) -> Layout[ResolvedFailureAnswer]:
     """Resolved failures that were real firmware bugs."""
     return Layout(
         "real-bugs",
-        "Real FW bugs caught",
+        words.TITLES["realFwBugs"],
         [
             *_resolved_columns(view),
             *_broken_and_fixed(),
@@ -320,7 +314,7 @@ def other_failures(view: View) -> Layout[ResolvedFailureAnswer]:
     """Resolved failures that were not, each with its reason."""
     return Layout(
         "other-failures",
-        "Resolved by a bench or harness change, ambiguous or dismissed",
+        words.TITLES["otherFailures"],
         [
             *_resolved_columns(view),
             Column("Reason", lambda row: row.reason_text or ""),
@@ -339,7 +333,7 @@ def flakiest_tests(view: View, *, sure: bool) -> Layout[SuspectAnswer]:
     rate: Column[SuspectAnswer] = Column("Flake rate", lambda row: f"{tenths(row.flake_rate)} %")
     return Layout(
         "flakiest-tests",
-        "Flakiest tests",
+        words.TITLES["flakiestTests"],
         [
             Column("Test", lambda row: row.test_id),
             *product_columns(view),
@@ -414,9 +408,9 @@ def times_to_fix(_: View) -> Layout[TimesToFixAnswer]:
         Column("Box", lambda row: row.box_key or "all boxes"),
         Column("Incidents", lambda row: str(row.incidents), right=True),
         Column("Still failing", lambda row: str(row.failing), right=True, spare=True),
-        Column("From merge to failing run", lambda row: row.to_detect.says),
+        Column(words.TIMES["toDetect"], lambda row: row.to_detect.says),
         Column("Before", lambda row: row.before.to_detect.half if row.before else "", spare=True),
-        Column("From there to the fix", lambda row: row.to_fix.says),
+        Column(words.TIMES["toFix"], lambda row: row.to_fix.says),
         Column("Before", lambda row: row.before.to_fix.half if row.before else "", spare=True),
     ]
     times = "known quarterS medianS threeQuartersS"
@@ -424,7 +418,7 @@ def times_to_fix(_: View) -> Layout[TimesToFixAnswer]:
     before = ["before.incidents", "before.failing", *(f"before.{spread}" for spread in spreads)]
     return Layout(
         "times-to-fix",
-        "Time to detect and to fix",
+        words.TITLES["timesToFix"],
         columns,
         " ".join(["repoKey suite boxKey incidents failing", *spreads, *before]),
         "No failure began in this period, or each is a flake. Look further back with --days.",
@@ -493,7 +487,7 @@ def unchecked_merges(view: View) -> Layout[UncheckedMerge]:
     """Announced merges that no run checked."""
     return Layout(
         "unchecked-merges",
-        "Merges not checked on hardware",
+        words.TITLES["uncheckedMerges"],
         _merge_columns(view),
         _MERGE_KEYS,
         "Every announced merge of the period ran on hardware.",
@@ -504,7 +498,7 @@ def checked_merges(view: View) -> Layout[CheckedMergeAnswer]:
     """Announced merges that a run checked."""
     return Layout(
         "checked-merges",
-        "Merges checked on hardware",
+        words.TITLES["mergesChecked"],
         [
             *_merge_columns(view),
             Column("Subject", lambda row: row.subject or "", spare=True),

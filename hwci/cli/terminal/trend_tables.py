@@ -9,17 +9,12 @@ from typing import TYPE_CHECKING
 
 from hwci.cli.terminal import render, tables
 from hwci.cli.terminal.render import Format, Links
+from hwci.contract.words import TITLES
 from hwci.said import signed
 
 if TYPE_CHECKING:
     from hwci.contract.trends import ShareChange, TileFigure, TileTrend, Trends
 
-TILES = {
-    "mergesChecked": "Merges checked on hardware",
-    "realFwBugs": "Real FW bugs caught",
-    "flakyFailures": "Flaky failures",
-    "infraRuns": "Infra runs",
-}
 NONE = {"mergesChecked": "no merge was announced", "infraRuns": "no run was reported"}
 """What a share says where nothing can be counted."""
 
@@ -44,7 +39,7 @@ def tiles(days: int) -> tables.Layout[TileTrend]:
         "trends",
         "Trends",
         [
-            column("Tile", lambda row: TILES[row.tile]),
+            column("Tile", lambda row: TITLES[row.tile]),
             column(f"Last {_days(days)} (95 % within)", _now, right=True),
             column(f"The {_days(days)} before", _before, right=True),
             column("Change", _change, right=True),

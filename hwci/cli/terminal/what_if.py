@@ -9,6 +9,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
 from hwci.cli.terminal import render
+from hwci.contract import words
 from hwci.contract.vocabulary import FailureClass
 from hwci.said import counted, short
 
@@ -20,12 +21,6 @@ if TYPE_CHECKING:
     from hwci.wire.analysis.explanations import ExplanationAnswer, GapsAnswer, WhatIfAnswer
     from hwci.wire.failures import FailureAnswer
 
-WOULD_BE = {
-    FailureClass.REAL_FW_BUG: "Would be a real firmware bug if",
-    FailureClass.BENCH_OR_HARNESS: "Would be the bench's or the harness's fault if",
-    FailureClass.AMBIGUOUS: "Would be ambiguous if",
-    FailureClass.DISMISSED: "Would count as dismissed if",
-}
 PASTED = "    "
 """What a line for a file begins with: no terminal breaks it."""
 
@@ -96,7 +91,7 @@ def _place(edit: WhatIfAnswer) -> tuple[bool, int, bool]:
 def _first_of(alike: list[WhatIfAnswer]) -> Iterator[str]:
     """Show the first of several of one kind: the others are as good."""
     first, more = alike[0], len(alike) - 1
-    yield f"{WOULD_BE[first.failure_class]} {first.condition}"
+    yield f"{words.CLASSES[first.failure_class].would_be} {first.condition}"
     yield f"   {first.to_do}"
     if more:
         yield f"   ({counted(more, 'other change')} of this kind would do it, too)"
@@ -124,12 +119,12 @@ def gaps(found: GapsAnswer) -> Iterator[str]:
         yield ""
         yield f"All together: {counted(failures, 'failure')}; this would decide {_decided(*ends)}"
     if not found.gaps:
-        yield "CI left out nothing that could decide one of them."
+        yield f"{words.NOTHING_LEFT_OUT}."
     elif found.together is not None and found.together.failures < found.looked_at:
         others = found.looked_at - found.together.failures
         yield ""
-        words = f"{_others(others)} hwci failures confirm or dismiss."
-        yield f"{words} Why: hwci failures show FAILURE"
+        to_do = f"{_others(others)} hwci failures confirm or dismiss."
+        yield f"{to_do} Why: hwci failures show FAILURE"
 
 
 def _others(others: int) -> str:

@@ -116,7 +116,7 @@ class Destination:
         """
         pending = [PendingReport.of(report, remember=remember) for report in reports]
         if self.store is None:
-            return [replace(one, unkept=no_place()) for one in pending]
+            return [replace(report, unkept=no_place()) for report in pending]
         return self.store.keep(pending, self.url if self.known else None, self.key)
 
 
@@ -316,11 +316,11 @@ class Dispatch:
             self.outcome.refused.append(Unsent(report, fault, aside))
             return True
         self._faults[id(report)] = fault
-        asked = min(ASKED_MAX_S, _asked(fault))
-        self._asked = max(self._asked, asked)
+        wait = min(ASKED_MAX_S, _asked(fault))
+        self._asked = max(self._asked, wait)
         if store is not None:
             with suppress(StoreError):  # it stays without the note
-                store.put_off(report, str(fault), asked)
+                store.put_off(report, str(fault), wait)
         return False
 
 
@@ -381,7 +381,7 @@ def deliver(
     except HwciError as fault:
         return Delivered(message=explain(fault, failed, by_ci_key=True))
     _tell_kept(pending, notify)
-    kept = all(one.kept for one in pending)
+    kept = all(report.kept for report in pending)
     if no_key is not None:
         message = unsent.without_key(replace(no_key.message, what=failed), pending)
         return Delivered(kept=kept, message=message)
@@ -395,9 +395,9 @@ def deliver(
         return Delivered(kept=True, message=unsent.cut_short(failed, str(fault), pending))
     if not outcome.unsent and not outcome.untried:
         return Delivered(sent=True, server_time=server_time)
-    left = [*(one.report for one in outcome.left), *outcome.untried]
+    left = [*(unsent.report for unsent in outcome.left), *outcome.untried]
     return Delivered(
-        kept=not outcome.refused and all(one.kept for one in left),
+        kept=not outcome.refused and all(report.kept for report in left),
         server_time=server_time,
         message=unsent.not_sent(failed, outcome, len(pending)),
     )
@@ -502,13 +502,13 @@ def _sent(
         return Outcome(left=[Unsent(reports[0], fault)], untried=list(reports[1:])), None
     with client:
         store, dispatch = to.store, Dispatch(client, to.store, patience)
-        kept = next((report for report in reports if report.kept), None)
+        held = next((report for report in reports if report.kept), None)
         with _notices(dispatch, notify):
-            if store is None or kept is None:
+            if store is None or held is None:
                 outcome = dispatch.send(reports)
             else:
-                outcome = dispatch.send(reports, store.not_before(kept.address, kept.fingerprint))
-                _send_waiting(dispatch, store, kept, outcome, notify)
+                outcome = dispatch.send(reports, store.not_before(held.address, held.fingerprint))
+                _send_waiting(dispatch, store, held, outcome, notify)
         if store is not None and store.damaged:
             notify(f"warning: {unsent.damaged(store.damaged)}. {unsent.DAMAGED_FIX}.")
         if line := unsent.done_elsewhere(outcome):
@@ -531,7 +531,7 @@ def _send_waiting(
         waited = dispatch.send(store.waiting_for(*of_these), once=True)
         if waited.sent:
             notify(f"Sent {counted(len(waited.sent), 'report')} that waited.")
-        if refused := sum(not one.damaged for one in waited.refused):
+        if refused := sum(not report.damaged for report in waited.refused):
             many = counted(refused, "report")
             notify(f"warning: refused of those that waited: {many}. Look: hwci spool list")
         if waited.left or waited.untried:

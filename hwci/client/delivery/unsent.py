@@ -131,8 +131,8 @@ def _wait(count: int) -> str:
 
 def set_aside(aside: Sequence[PendingReport]) -> str:
     """Return how many reports are set aside, by cause."""
-    broken = sum(one.state == "damaged" for one in aside)
-    later = sum(one.state == "superseded" for one in aside)
+    broken = sum(report.state == "damaged" for report in aside)
+    later = sum(report.state == "superseded" for report in aside)
     parts = []
     if many := len(aside) - broken - later:
         parts.append(f"{counted(many, 'report')} refused and set aside")
@@ -145,7 +145,7 @@ def set_aside(aside: Sequence[PendingReport]) -> str:
 
 def ways_back(aside: Sequence[PendingReport]) -> str:
     """Return the commands that send what was set aside."""
-    states = {one.state for one in aside}
+    states = {report.state for report in aside}
     again = [AGAIN] if states - {"superseded"} else []
     return "; ".join((*again, *([BY_NAME] if "superseded" in states else [])))
 
@@ -187,8 +187,8 @@ def not_sent(failed: str, outcome: Outcome, total: int) -> ErrorMessage:
         cause = f"{counted(len(outcome.unsent), 'report')} not taken"
         lines = [
             line
-            for name, one in each or [(outcome.untried[0].name, first)]
-            for line in (f"{name}: {one.cause}", *(f"  {detail}" for detail in one.details))
+            for name, report in each or [(outcome.untried[0].name, first)]
+            for line in (f"{name}: {report.cause}", *(f"  {detail}" for detail in report.details))
         ]
         sent = len(outcome.sent)
         message = replace(
@@ -197,14 +197,14 @@ def not_sent(failed: str, outcome: Outcome, total: int) -> ErrorMessage:
             cause=f"{cause}, {untried} not tried" if untried else cause,
             details=shortened(lines),
         )
-    left = (one.report for one in outcome.unsent if one.aside is None)
+    left = (unsent.report for unsent in outcome.unsent if unsent.aside is None)
     return _with_lost(message, [*left, *outcome.untried])
 
 
 def without_key(message: ErrorMessage, reports: Sequence[PendingReport]) -> ErrorMessage:
     """Add where reports are that no key was there for."""
-    if kept := next((report for report in reports if report.kept), None):
-        where = f"Pending reports are kept in {kept.file.parent}"
+    if held := next((report for report in reports if report.kept), None):
+        where = f"Pending reports are kept in {held.file.parent}"
         sender = "with the key, `hwci spool flush --any-key` sends them"
         message = replace(message, fix=f"{message.fix}. {where}; {sender}")
     return _with_lost(message, reports)
@@ -224,7 +224,7 @@ def cut_short(failed: str, cause: str, reports: Sequence[PendingReport]) -> Erro
 
 def _with_lost(message: ErrorMessage, unsent: Sequence[PendingReport]) -> ErrorMessage:
     """Add what is neither sent nor on the disk: no later command will send it."""
-    lost = [(one.name, one.unkept) for one in unsent if one.unkept is not None]
+    lost = [(report.name, report.unkept) for report in unsent if report.unkept is not None]
     if not lost:
         return message
     why = lost[0][1]
@@ -260,7 +260,7 @@ def place(outcome: Outcome, *, server_known: bool = True) -> str:
     """Return where what was not sent is now, and what sends it."""
     waiting = [*(unsent.report for unsent in outcome.left), *outcome.untried]
     places = []
-    if kept := next((one for one in waiting if one.kept), None):
+    if held := next((report for report in waiting if report.kept), None):
         faults = [unsent.fault for unsent in outcome.left]
         sender = "the next report sends them, too, and so does `hwci spool flush`"
         if any(isinstance(fault, UnauthorizedError) for fault in faults):
@@ -270,8 +270,12 @@ def place(outcome: Outcome, *, server_known: bool = True) -> str:
         elif any(isinstance(fault, ConnectionFailedError | AnswerShapeError) for fault in faults):
             sender += ", with --any-server if the address was wrong"  # no hwci server answered
         beside = f", with {counted(outcome.beside, 'other')}" if outcome.beside > 0 else ""
-        places.append(f". Pending reports are kept in {kept.file.parent}{beside}; {sender}")
-    aside = [one.aside for one in outcome.refused if one.aside is not None and not one.damaged]
+        places.append(f". Pending reports are kept in {held.file.parent}{beside}; {sender}")
+    aside = [
+        report.aside
+        for report in outcome.refused
+        if report.aside is not None and not report.damaged
+    ]
     if aside:
         places.append(f". Refused reports are set aside in {aside[0].file.parent}; {AGAIN}")
     return "".join(places)

@@ -141,8 +141,8 @@ class PastRuns:
 
     def first_changes(self, sha: str) -> Changes | None:
         """Return the changes that the first run on a commit reported."""
-        found = (self.first_attempt(run.run_id, sha) for run in self.runs if run.sha == sha)
-        return next((changes for changes in found if changes is not None), None)
+        attempts = (self.first_attempt(run.run_id, sha) for run in self.runs if run.sha == sha)
+        return next((changes for changes in attempts if changes is not None), None)
 
 
 class Recalled(NamedTuple):

@@ -48,7 +48,7 @@ def make_signer(settings: Settings, clock: Clock) -> Signer:
     return Signer(keys.present, clock, keys.former)
 
 
-_OWN_LIMITS = {(it.method, it.path) for it in ROUTES if it.own_limit}
+_OWN_LIMITS = {(endpoint.method, endpoint.path) for endpoint in ROUTES if endpoint.own_limit}
 
 
 def create_app(

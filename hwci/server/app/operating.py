@@ -142,10 +142,10 @@ def copy(
         StorageError: one of them cannot be used, or is in use, or the target is not empty.
         SettingsError: a key of the audit log cannot be used.
     """
-    of, to = _settled(source, settings), _settled(target, settings)
-    _require_made(of, flag="--from")
+    source_path, to = _settled(source, settings), _settled(target, settings)
+    _require_made(source_path, flag="--from")
     _make_folder(to)
-    return opening.copy_storage(of, to, tell)
+    return opening.copy_storage(source_path, to, tell)
 
 
 def new_audit_key(database: str, settings: Settings = DEFAULTS) -> int:

@@ -89,9 +89,9 @@ def _list(request: web.BaseRequest, name: str) -> list[str]:
 @lru_cache(maxsize=_KNOWN)  # one connection sends many requests, one proxy those of many people
 def _read(text: str) -> Address | None:
     """Read an address, perhaps with a port; IPv4 written as IPv6 is IPv4."""
-    found = _WITH_PORT.fullmatch(text)
+    match = _WITH_PORT.fullmatch(text)
     try:
-        address = ip_address(found["six"] or found["four"] if found else text)
+        address = ip_address(match["six"] or match["four"] if match else text)
     except ValueError:
         return None
     mapped = address.ipv4_mapped if isinstance(address, IPv6Address) else None

@@ -84,12 +84,14 @@ class Call:
             return self
         if kind is Tags:
             known = self.request.if_none_match or ()
-            self.tags = Tags(self.request.rel_url.raw_path_qs, {one.value for one in known})
+            self.tags = Tags(self.request.rel_url.raw_path_qs, {tag.value for tag in known})
             return self.tags
         if kind == UUID | None:
             return next(ids)
         if kind is User:
             assert isinstance(self.caller, Person)
             return self.caller.user
-        (found,) = (one for one in (self.caller, self.body, self.query) if isinstance(one, kind))
-        return found
+        (argument,) = (
+            part for part in (self.caller, self.body, self.query) if isinstance(part, kind)
+        )
+        return argument

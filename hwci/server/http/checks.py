@@ -94,9 +94,9 @@ async def _machine(call: Call, key: str) -> CiKey | Box | ReaderKey:
     if call.endpoint.who is Who.BOX:
         return await access.box(key)
     of_ci = call.endpoint.who is Who.CI_KEY
-    found = await (access.ci_key(key) if of_ci else access.own_reader_key(key))
-    call.services.keys.note_use(found)
-    return found
+    holder = await (access.ci_key(key) if of_ci else access.own_reader_key(key))
+    call.services.keys.note_use(holder)
+    return holder
 
 
 async def take_body(call: Call) -> None:
@@ -193,15 +193,15 @@ def serving(
 async def _answered(call: Call) -> Answered:
     """Return the handler's answer; one of metrics is written in a thread, off the event loop."""
     endpoint = call.endpoint
-    found = await (_while_there(call) if endpoint.may_stop else call.perform())
+    answered = await (_while_there(call) if endpoint.may_stop else call.perform())
     tag = None if call.tags is None else call.tags.tag
-    if found is None and tag is not None:
+    if answered is None and tag is not None:
         return not_modified(tag)
     if endpoint.metrics and endpoint.answer is not None:
         gzip = takes_gzip(call.request)
-        written_apart = partial(metrics_answer, endpoint, found, compressed=gzip, tag=tag)
+        written_apart = partial(metrics_answer, endpoint, answered, compressed=gzip, tag=tag)
         return await asyncio.to_thread(written_apart)
-    return found
+    return answered
 
 
 async def _while_there(call: Call) -> Answered:

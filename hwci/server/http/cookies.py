@@ -69,8 +69,8 @@ def values_of(request: web.Request, cookie: Cookie) -> list[str]:
     """
     named = re.compile(rf"(?:^|;)[ \t]*{re.escape(cookie.name_for(request))}=([^;]*)")
     fields = request.headers.getall(hdrs.COOKIE, [])
-    found = (value[1].strip() for field in fields for value in named.finditer(field))
-    return list(islice(found, COOKIES_MAX))
+    values = (value[1].strip() for field in fields for value in named.finditer(field))
+    return list(islice(values, COOKIES_MAX))
 
 
 def set_cookies(
@@ -129,10 +129,10 @@ def held_token(call: Call, body: HeldSession) -> str:
         UnauthenticatedError: there is no cookie, or several: a neighbouring host can add one, and
             nothing shows which is ours.
     """
-    found = held_tokens(call, body)
-    if len(found) != 1:
+    tokens = held_tokens(call, body)
+    if len(tokens) != 1:
         raise UnauthenticatedError(_NO_COOKIE)
-    return found[0]
+    return tokens[0]
 
 
 def held_tokens(call: Call, body: HeldSession) -> list[str]:

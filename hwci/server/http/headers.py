@@ -62,8 +62,8 @@ _CODING = re.compile(r"(gzip|\*)(?:;q=([01](?:\.\d{0,3})?))?", re.ASCII)
 def takes_gzip(request: web.BaseRequest) -> bool:
     """Return whether an answer may be compressed (RFC 9110, 12.5.3); not without the header."""
     codings = ",".join(request.headers.getall(hdrs.ACCEPT_ENCODING, []))
-    found = (_CODING.fullmatch(one.replace(" ", "")) for one in codings.lower().split(","))
-    weights = {one[1]: float(one[2] or 1) for one in found if one}
+    matches = (_CODING.fullmatch(coding.replace(" ", "")) for coding in codings.lower().split(","))
+    weights = {match[1]: float(match[2] or 1) for match in matches if match}
     return weights.get(GZIP, weights.get("*", 0)) > 0
 
 
@@ -110,9 +110,9 @@ def require_own_origin(request: web.Request) -> None:
     """Raise `ForbiddenError` if a page of another site asks. Ours are those of the host that the
     request was sent to, and of the address that the operator has set for people.
     """
-    given = request.headers.getall(hdrs.ORIGIN, [])
+    origins = request.headers.getall(hdrs.ORIGIN, [])
     own = {request.host.lower(), _host(request.config_dict[BASE_URL])}
-    if not all(_host(origin) and _host(origin) in own for origin in given):
+    if not all(_host(origin) and _host(origin) in own for origin in origins):
         raise ForbiddenError("A page of another site asks; open this from the server's own pages")
 
 

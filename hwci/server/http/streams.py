@@ -220,8 +220,8 @@ async def _close(request: web.Request, ws: web.WebSocketResponse, error: HwciSer
 
 def _last_event_id(request: web.Request) -> int | None:
     """Return the event to go on after. Raises `InvalidRequestError`."""
-    given = request.headers.getall(LAST_EVENT_ID, [])
-    return _number(",".join(given), ("header", LAST_EVENT_ID)) if given else None
+    values = request.headers.getall(LAST_EVENT_ID, [])
+    return _number(",".join(values), ("header", LAST_EVENT_ID)) if values else None
 
 
 def _number(event_id: str, path: Sequence[str]) -> int:

@@ -26,6 +26,6 @@ def key_digest(key: str, prefix: str = limits.CI_KEY_PREFIX) -> bytes | None:
     return hashlib.sha256(key.encode()).digest() if shaped else None
 
 
-def same_digest(found: bytes, presented: bytes) -> bool:
+def same_digest(stored: bytes, presented: bytes) -> bool:
     """Compare two digests in constant time."""
-    return hmac.compare_digest(found, presented)
+    return hmac.compare_digest(stored, presented)

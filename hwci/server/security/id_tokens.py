@@ -50,8 +50,8 @@ Key = Mapping[str, Any]
 def published_keys(document: bytes) -> Sequence[Key]:
     """Read a set of keys (RFC 7517), those that sign. Raises `ProviderError`."""
     try:
-        found = json.loads(document)["keys"]
-        return [key for key in found if key.get("use", "sig") == "sig" and _algorithms(key)]
+        keys = json.loads(document)["keys"]
+        return [key for key in keys if key.get("use", "sig") == "sig" and _algorithms(key)]
     except (ValueError, LookupError, TypeError, AttributeError) as fault:
         raise ProviderError("its keys are not a JSON Web Key Set") from fault
 

@@ -44,8 +44,8 @@ class Passwords:
 
     async def matches(self, password: str, stored: str | None) -> bool:
         """Return whether a password matches a hash. None (no such user): False, just as slowly."""
-        found = await self._run(lambda: bool(_ARGON2.verify(password, stored or _DUMMY_HASH)))
-        return found and stored is not None
+        fits = await self._run(lambda: bool(_ARGON2.verify(password, stored or _DUMMY_HASH)))
+        return fits and stored is not None
 
     def close(self) -> None:
         """Finish the queue and end the thread."""

@@ -109,12 +109,12 @@ class RateLimiter:
     async def wait(self, limit: RateLimitItem, *key: str) -> int:
         """Return the seconds until there is room for one more. Raises `LimiterError`."""
         try:
-            found = await self._limiter.get_window_stats(limit, *key)
+            stats = await self._limiter.get_window_stats(limit, *key)
         except StorageError as fault:
             raise _no_answer() from fault.storage_error
-        if found.remaining > 0:
+        if stats.remaining > 0:
             return 0
-        return max(1, ceil(found.reset_time - self._clock().timestamp()))
+        return max(1, ceil(stats.reset_time - self._clock().timestamp()))
 
     async def ready(self) -> None:
         """Return if it can count; raise `LimiterError` if not."""

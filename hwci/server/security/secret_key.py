@@ -49,10 +49,12 @@ def rotate_keys(
     """
     present, former = signing_keys(path)
     held = () if until is None else (FormerKey(present, until), *former)
-    kept = tuple(
-        one for one in held if one.good(now, limits.DEVICE_TOKEN_LIFETIME) and one.value != key
+    keys = tuple(
+        earlier
+        for earlier in held
+        if earlier.good(now, limits.DEVICE_TOKEN_LIFETIME) and earlier.value != key
     )
-    return _put(path, SigningKeys(key or _new_key(), kept))
+    return _put(path, SigningKeys(key or _new_key(), keys))
 
 
 def announce_key(path: Path, until: datetime) -> bytes:
@@ -77,10 +79,10 @@ class KeyFile:
         change: it cannot be used, and the keys of before stay.
         """
         try:
-            found = self._path.stat()
+            status = self._path.stat()
         except OSError:
             return  # it is being replaced, or its disk is away
-        seen = found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
+        seen = status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
         if seen != self._seen:
             self._seen = seen
             with _explained():
@@ -119,11 +121,11 @@ def _kept_keys(path: Path) -> SigningKeys:
 
 
 def _read_line(line: str, path: Path) -> FormerKey:
-    found = _LINE.fullmatch(line.strip())
+    match = _LINE.fullmatch(line.strip())
     try:
-        if found is None:
+        if match is None:
             raise ValueError
-        until = None if found[2] is None else datetime.fromisoformat(found[2])
+        until = None if match[2] is None else datetime.fromisoformat(match[2])
         if until is not None and until.tzinfo is None:
             raise ValueError
     except ValueError:
@@ -133,7 +135,7 @@ def _read_line(line: str, path: Path) -> FormerKey:
             f"write one with `openssl rand -hex {KEY_BYTES_MIN}`, or remove the file to have "
             "one made",
         ) from None
-    return FormerKey(found[1].encode(), until)
+    return FormerKey(match[1].encode(), until)
 
 
 def _first_key(path: Path) -> SigningKeys:

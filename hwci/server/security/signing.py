@@ -75,13 +75,13 @@ class Signer:
         if len(token) > limits.TOKEN_MAX:
             return None
         try:
-            found = self._decode(token, [*_OURS, *claims], longer)
-            payload: Mapping[str, Any] = found["payload"]
+            decoded = self._decode(token, [*_OURS, *claims], longer)
+            payload: Mapping[str, Any] = decoded["payload"]
             now = self._clock().timestamp()
             live = float(payload["iat"]) - _AHEAD_SECONDS <= now < float(payload["exp"])
         except (jwt.PyJWTError, ValueError, TypeError, AttributeError, OverflowError):
             return None
-        return payload if live and found["header"].get("typ") == kind else None
+        return payload if live and decoded["header"].get("typ") == kind else None
 
     def _decode(self, token: str, claims: Sequence[str], longer: timedelta) -> dict[str, Any]:
         now, (present, former) = self._clock(), self._keys

@@ -66,10 +66,10 @@ class AccessTokens:
         """Return the device that a token names as signed in to this account; None if unknown."""
         # A device that signs in once a year must not be a stranger because a key was changed.
         read = partial(self._signer.read, _DEVICE_KIND, longer=limits.DEVICE_TOKEN_LIFETIME)
-        found = (read(token, _DEVICE_CLAIMS) for token in tokens)
+        payloads = (read(token, _DEVICE_CLAIMS) for token in tokens)
         account = _account(email_key)
         return next(
-            (claims["device"] for claims in found if claims and claims["sub"] == account), None
+            (claims["device"] for claims in payloads if claims and claims["sub"] == account), None
         )
 
 

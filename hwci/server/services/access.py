@@ -121,8 +121,8 @@ class Access:
     async def person(self, token: str) -> Person:
         """Return the user of an access token. Raises `UnauthenticatedError`."""
         claims = self._tokens.read(token)
-        found = await self._storage.look_up(lambda reader: _signed_in(reader, claims, None))
-        return Person(found.user, claims)
+        person = await self._storage.look_up(lambda reader: _signed_in(reader, claims, None))
+        return Person(person.user, claims)
 
     async def member(
         self, token: str, org_id: UUID | None, roles: Collection[Role], *, metrics: bool
@@ -139,12 +139,12 @@ class Access:
         claims = self._tokens.read(token)
 
         def admit(reader: Reader) -> Member:
-            found = _signed_in(reader, claims, org_id)
-            membership = _require_member(found.membership)
+            person = _signed_in(reader, claims, org_id)
+            membership = _require_member(person.membership)
             _require_role(membership.role, roles)
             if metrics:
                 _require_metrics(membership.organization)
-            return Member(found.user, membership, claims)
+            return Member(person.user, membership, claims)
 
         return await self._storage.look_up(admit)
 
@@ -273,10 +273,14 @@ def signed_in(reader: Reader, claims: Claims) -> User:
 
 
 def _signed_in(reader: Reader, claims: Claims, org_id: UUID | None) -> SignedIn:
-    found = reader.signed_in(claims.session_id, org_id)
-    if found is None or found.user.id != claims.user_id or found.session.ended_at is not None:
+    signed_in = reader.signed_in(claims.session_id, org_id)
+    if (
+        signed_in is None
+        or signed_in.user.id != claims.user_id
+        or signed_in.session.ended_at is not None
+    ):
         raise UnauthenticatedError("The session has ended; sign in again")
-    return found
+    return signed_in
 
 
 def _require_member(membership: Membership | None) -> Membership:
@@ -287,7 +291,7 @@ def _require_member(membership: Membership | None) -> Membership:
 
 def _require_role(role: Role, roles: Collection[Role]) -> None:
     if role not in roles:
-        needed = " or ".join(one for one in Role if one in roles)
+        needed = " or ".join(role for role in Role if role in roles)
         raise ForbiddenError(f"This needs the role {needed}; you are {role}")
 
 

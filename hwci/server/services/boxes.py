@@ -115,8 +115,8 @@ class Boxes(Service):
 
         def work(reader: Reader) -> ListPage[wire.BoxNoteAnswer]:
             require_known_box(reader, member, query.box_key)
-            found = reader.box_notes(member.org_id, query.box_key, query.offset, query.limit)
-            return query.page_of(found, _note)
+            notes = reader.box_notes(member.org_id, query.box_key, query.offset, query.limit)
+            return query.page_of(notes, _note)
 
         return await self._storage.read(work, organization=member.org_id, person=member.id)
 
@@ -128,16 +128,18 @@ class Boxes(Service):
             ClashError: there is the same note.
         """
         now, by = self._clock(), member.user
-        kept = BoxNote(member.org_id, body.box_key, body.at or now, body.text, by.id, name_of(by))
+        kept_note = BoxNote(
+            member.org_id, body.box_key, body.at or now, body.text, by.id, name_of(by)
+        )
 
         def work(writer: Writer) -> None:
             role_now(writer, member, ADMINS)
-            require_known_box(writer, member, kept.box_key)
-            writer.add_box_note(kept)
-            writer.add_audit(member.org_id, _noted(member, now, "box.note_added", kept))
+            require_known_box(writer, member, kept_note.box_key)
+            writer.add_box_note(kept_note)
+            writer.add_audit(member.org_id, _noted(member, now, "box.note_added", kept_note))
 
         await self._storage.write(work, organization=member.org_id)
-        return _note(kept)
+        return _note(kept_note)
 
     async def remove_note(self, member: Member, note_id: UUID | None) -> None:
         """Delete a note. Raises `NotFoundError`."""
@@ -203,8 +205,8 @@ def end_keys_of(writer: Writer, org_id: UUID, user: User, now: datetime) -> None
 
 
 def _noted(member: Member, now: datetime, action: str, note: BoxNote) -> AuditEntry:
-    said = {"name": note.box_key, "note": note.text}
-    return entry_of(member.user, now, action, note.id, **said)
+    details = {"name": note.box_key, "note": note.text}
+    return entry_of(member.user, now, action, note.id, **details)
 
 
 def _note(note: BoxNote) -> wire.BoxNoteAnswer:

@@ -77,11 +77,13 @@ class Keys(Service):
 
     async def own_reader_key(self, key: ReaderKey) -> wire.OwnReaderKey:
         """Show a reader key what it reads."""
-        found = await self._storage.read(lambda reader: reader.organization(key.org_id), short=True)
-        assert found is not None, "the key of none was not let in"
+        organization = await self._storage.read(
+            lambda reader: reader.organization(key.org_id), short=True
+        )
+        assert organization is not None, "the key of none was not let in"
         return wire.OwnReaderKey(
             name=key.name,
-            organization=wire.KeyOrganization.model_validate(found),
+            organization=wire.KeyOrganization.model_validate(organization),
             products=[wire.BoundProduct.model_validate(product) for product in key.products],
         )
 

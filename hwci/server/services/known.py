@@ -49,7 +49,7 @@ def require_known_product(
     repositories = {repo for repo, _ in seen}
     if repo_key is not None and repo_key not in repositories:
         _refuse(f"repository {repo_key!r}", repo_key, repositories)
-    suites = {of for repo, of in seen if of is not None and repo_key in {None, repo}}
+    suites = {suite for repo, suite in seen if suite is not None and repo_key in {None, repo}}
     where = f" in {repo_key}" if repo_key else ""
     _refuse(f"product {suite!r}{where}", suite, suites, _NO_SUITE)
 

@@ -93,7 +93,9 @@ class Services:
         """Return a method of a service's class bound to that service, a function as it is."""
         owner = handler.__qualname__.rpartition(".")[0]
         services = (getattr(self, field.name) for field in fields(self))
-        service = next((one for one in services if type(one).__qualname__ == owner), None)
+        service = next(
+            (service for service in services if type(service).__qualname__ == owner), None
+        )
         return handler if service is None else partial(handler, service)
 
 

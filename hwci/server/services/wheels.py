@@ -116,8 +116,10 @@ class Wheels:
     def _listed(self) -> list[WheelAnswer]:
         with suppress(NotFoundError):  # those of earlier versions are here all the same
             self._current()
-        kept = {wheel for path in self._files() if (wheel := _kept(path)) is not None}
-        return [wheel.answer for wheel in sorted(kept, key=lambda one: (one.file, one.sha256))]
+        wheels = {wheel for path in self._files() if (wheel := _kept(path)) is not None}
+        return [
+            wheel.answer for wheel in sorted(wheels, key=lambda wheel: (wheel.file, wheel.sha256))
+        ]
 
     def _file(self, folder: str, file: str) -> Path | None:
         with suppress(NotFoundError):

@@ -18,8 +18,8 @@ def add_wheels(app: web.Application, wheels: Wheels) -> None:
 
     async def index(_: web.Request) -> web.Response:
         links = "".join(
-            f'<a href="{escape(one.at(""))}">{escape(one.at(""))}</a><br>\n'
-            for one in await wheels.listed()
+            f'<a href="{escape(wheel.at(""))}">{escape(wheel.at(""))}</a><br>\n'
+            for wheel in await wheels.listed()
         )
         page = f"<!DOCTYPE html>\n<title>hwci</title>\n{links}"
         return web.Response(text=page, content_type="text/html")

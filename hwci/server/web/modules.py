@@ -60,14 +60,14 @@ def joined(sources: Sources, begin: Sequence[str], apart: Collection[str]) -> di
 
 def loaded_with(first: Iterable[str], sources: Sources) -> Sequence[str]:
     """Return the files that are loaded at once with the first ones, each once, in their order."""
-    found: dict[str, None] = {}
+    names: dict[str, None] = {}
     for name in first:
-        found.update(dict.fromkeys(sorted(_in_order([name], sources))))
-    return list(found)
+        names.update(dict.fromkeys(sorted(_in_order([name], sources))))
+    return list(names)
 
 
 def _owners(sources: Sources, begin: Sequence[str], apart: Collection[str]) -> Mapping[str, str]:
-    later = {one for name in sources for one in _imported(name, _IMPORT_LATER, sources)}
+    later = {module for name in sources for module in _imported(name, _IMPORT_LATER, sources)}
     if whole := later.intersection(apart):
         raise ValueError(f"{', '.join(whole)} is sent as it is, and cannot be imported later")
     needed_by: dict[str, list[str]] = {}
@@ -104,10 +104,10 @@ def _require_apart(apart: Collection[str], sources: Sources) -> None:
 
 
 def _imported(name: str, form: re.Pattern[str], sources: Sources) -> list[str]:
-    found = [_beside(name, path) for path in form.findall(sources[name])]
-    if missing := set(found).difference(sources):
+    paths = [_beside(name, path) for path in form.findall(sources[name])]
+    if missing := set(paths).difference(sources):
         raise ValueError(f"{name} imports {', '.join(missing)}: there is no such module")
-    return found
+    return paths
 
 
 def _in_order(first: Iterable[str], sources: Sources) -> list[str]:
@@ -118,8 +118,8 @@ def _in_order(first: Iterable[str], sources: Sources) -> list[str]:
         if name in above:
             raise ValueError(f"modules import each other in a circle: {' > '.join((*above, name))}")
         if name not in done:
-            for one in _imported(name, _NAMED, sources):
-                add(one, (*above, name))
+            for module in _imported(name, _NAMED, sources):
+                add(module, (*above, name))
             done[name] = None
 
     for name in first:
@@ -162,8 +162,8 @@ def _function(name: str, file: str, sources: Sources, owners: Mapping[str, str])
 
 
 def _body(name: str, file: str, source: str, owners: Mapping[str, str]) -> str:
-    def later(found: re.Match[str]) -> str:
-        target = _beside(name, found[1])
+    def later(match: re.Match[str]) -> str:
+        target = _beside(name, match[1])
         path = _path(owners[target], file)
         return f'import("{path}").then((file) => file.{_variable(target)})'
 
@@ -177,12 +177,12 @@ def _body(name: str, file: str, source: str, owners: Mapping[str, str]) -> str:
 
 
 def _exported(source: str) -> list[str]:
-    again = (one for names in _EXPORT_AGAIN.findall(source) for one in _words(names))
+    again = (name for names in _EXPORT_AGAIN.findall(source) for name in _words(names))
     return [*_EXPORT.findall(source), *again]
 
 
 def _words(names: str) -> list[str]:
-    return [one.strip() for one in names.split(",") if one.strip()]
+    return [name.strip() for name in names.split(",") if name.strip()]
 
 
 def _variable(name: str) -> str:

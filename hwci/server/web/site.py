@@ -207,7 +207,7 @@ def _sender(
 
 def _without_comments(module: str) -> str:
     """Return a module without its comments, a quarter of it. Its lines keep their numbers."""
-    return _COMMENT.sub(lambda found: "\n" * found[0].count("\n"), module)
+    return _COMMENT.sub(lambda comment: "\n" * comment[0].count("\n"), module)
 
 
 def _has(request: web.Request, tag: str) -> bool:
@@ -215,7 +215,7 @@ def _has(request: web.Request, tag: str) -> bool:
     them.
     """
     known = ",".join(request.headers.getall(hdrs.IF_NONE_MATCH, []))
-    return any(one.strip().removeprefix("W/") in {tag, "*"} for one in known.split(","))
+    return any(value.strip().removeprefix("W/") in {tag, "*"} for value in known.split(","))
 
 
 def _is_module(name: str) -> bool:
@@ -227,13 +227,13 @@ def _is_apart(name: str) -> bool:
 
 
 def _walk(folder: Traversable, prefix: str) -> "list[tuple[str, bytes]]":
-    found: list[tuple[str, bytes]] = []
-    for entry in sorted(folder.iterdir(), key=lambda one: one.name):
+    files: list[tuple[str, bytes]] = []
+    for entry in sorted(folder.iterdir(), key=lambda path: path.name):
         if entry.is_dir():
-            found += _walk(entry, f"{prefix}{entry.name}/")
+            files += _walk(entry, f"{prefix}{entry.name}/")
         elif entry.name[entry.name.rfind(".") :] in _TYPES:
-            found.append((prefix + entry.name, entry.read_bytes()))
-    return found
+            files.append((prefix + entry.name, entry.read_bytes()))
+    return files
 
 
 def _version(served: Mapping[str, File]) -> str:

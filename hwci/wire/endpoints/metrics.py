@@ -61,8 +61,8 @@ TREND = Endpoint(
 )
 UNCHECKED_MERGES = Endpoint(
     "metrics.unchecked_merges", "GET", "/api/orgs/{orgId}/ci-metrics/unchecked-merges", Who.READER,
-    "Merges not checked on hardware", query=MergesQuery, answer=ListPage[UncheckedMerge],
-    metrics=True, tagged=True
+    "List the announced merges that no run checked", query=MergesQuery,
+    answer=ListPage[UncheckedMerge], metrics=True, tagged=True
 )
 CHECKED_MERGES = Endpoint(
     "metrics.checked_merges", "GET", "/api/orgs/{orgId}/ci-metrics/checked-merges", Who.READER,
@@ -71,12 +71,12 @@ CHECKED_MERGES = Endpoint(
 )
 REAL_BUGS = Endpoint(
     "metrics.real_bugs", "GET", "/api/orgs/{orgId}/ci-metrics/real-bugs", Who.READER,
-    "Real FW bugs caught", query=ResolvedQuery, answer=ListPage[ResolvedFailureAnswer],
-    metrics=True, tagged=True
+    "List the resolved failures that were real firmware bugs", query=ResolvedQuery,
+    answer=ListPage[ResolvedFailureAnswer], metrics=True, tagged=True
 )
 OTHER_FAILURES = Endpoint(
     "metrics.other_failures", "GET", "/api/orgs/{orgId}/ci-metrics/other-failures", Who.READER,
-    "Resolved by a bench or harness change, ambiguous or dismissed", query=OthersQuery,
+    "List the other resolved failures, each with its reason", query=OthersQuery,
     answer=ListPage[ResolvedFailureAnswer], metrics=True, tagged=True
 )
 FLAKIEST_TESTS = Endpoint(

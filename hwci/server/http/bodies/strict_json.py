@@ -97,7 +97,7 @@ def _repeats_in(plain: bytes) -> list[Issue]:
 
     What comes after the first of them was never parsed, and may not be JSON.
     """
-    found: list[_Path] = []
+    paths: list[_Path] = []
     path: _Path = []
     names: list[Counter[str] | None] = []
     for step in _STEP.finditer(plain):
@@ -106,7 +106,7 @@ def _repeats_in(plain: bytes) -> list[Issue]:
             name = _name(step[1])
             path[-1] = shown(name)
             if known[name] == 1:
-                found.append(["body", *path])
+                paths.append(["body", *path])
             known[name] += 1
         elif sign in b"[{":
             path.append(0)
@@ -116,9 +116,9 @@ def _repeats_in(plain: bytes) -> list[Issue]:
             names.pop()
         elif sign == b"," and names and names[-1] is None:
             path[-1] = int(path[-1]) + 1
-        if len(found) == limits.ISSUES_MAX or len(path) > DEPTH_MAX:
+        if len(paths) == limits.ISSUES_MAX or len(path) > DEPTH_MAX:
             break
-    return [Issue(path=place, message="Should be given once") for place in sorted(found, key=len)]
+    return [Issue(path=place, message="Should be given once") for place in sorted(paths, key=len)]
 
 
 def _name(raw: bytes) -> str:

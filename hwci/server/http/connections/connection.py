@@ -127,12 +127,12 @@ class SpecProtocol(web.RequestHandler):
         self._ended_at = self._server.loop.time()
         self._expect_leaving(self._ended_at)
         working = self._waiter is None and self._request_count > 0 and not self._answered
-        asked = bool(self._messages) or working
+        busy = bool(self._messages) or working
         streaming = (
             self._current_request is not None and self._current_request.writer.output_size > 0
         )
         whole = self._arriving.is_eof() and not self._upgraded
-        return asked and whole and not streaming and self.ssl_context is None
+        return busy and whole and not streaming and self.ssl_context is None
 
     async def finish_response(
         self, request: web.BaseRequest, resp: web.StreamResponse, start_time: float | None

@@ -49,16 +49,16 @@ async def bound(host: str, port: int) -> Sequence[socket.socket]:
     """Return sockets that listen at an address. Raises `OSError`."""
     loop = asyncio.get_running_loop()
     resolved = await loop.create_server(asyncio.Protocol, host, port, start_serving=False)
-    sockets = [one.dup() for one in resolved.sockets]
+    sockets = [listening.dup() for listening in resolved.sockets]
     resolved.close()
     try:
-        for one in sockets:
-            one.setblocking(False)
-            _hold_little(one)
-            one.listen(BACKLOG)
+        for listening in sockets:
+            listening.setblocking(False)
+            _hold_little(listening)
+            listening.listen(BACKLOG)
     except OSError:
-        for one in sockets:
-            one.close()
+        for listening in sockets:
+            listening.close()
         raise
     return sockets
 
@@ -137,27 +137,27 @@ class Listener:
 
     async def close(self) -> None:
         """Stop listening; return once all connections in the queue are accepted."""
-        for one in self.sockets:
-            _drop_new_connections(one)
+        for listening in self.sockets:
+            _drop_new_connections(listening)
         await asyncio.sleep(ARRIVE_SECONDS)
         if self._resuming is not None:
             self._resuming.cancel()
         sockets, self.sockets = self.sockets, ()
-        for one in sockets:
-            self._loop.remove_reader(one)
-            self._accept(one, BACKLOG + 1)
-            one.close()
+        for listening in sockets:
+            self._loop.remove_reader(listening)
+            self._accept(listening, BACKLOG + 1)
+            listening.close()
         if self._arriving:
             await asyncio.wait(self._arriving, timeout=connection.GRACE_SECONDS)
 
     def _resume(self) -> None:
-        for one in self.sockets:
-            self._loop.add_reader(one, self._accept, one, ACCEPTS_PER_TURN)
+        for listening in self.sockets:
+            self._loop.add_reader(listening, self._accept, listening, ACCEPTS_PER_TURN)
 
     def _pause(self, why: str) -> None:
         self._places.warn_full(why)
-        for one in self.sockets:
-            self._loop.remove_reader(one)
+        for listening in self.sockets:
+            self._loop.remove_reader(listening)
         self._resuming = self._loop.call_later(PAUSE_SECONDS, self._resume)
 
     def _accept(self, listening: socket.socket, most: int) -> None:

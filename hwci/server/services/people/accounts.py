@@ -100,8 +100,8 @@ class Accounts:
         """Sign in. Raises the same `UnauthenticatedError` for wrong data and a disabled user."""
         key = email_key(body.email)
         user = await self._storage.read(lambda reader: reader.user_by_email(key), short=True)
-        kept = None if user is None else user.password_hash
-        matches = await self._passwords.matches(body.password, kept)
+        stored = None if user is None else user.password_hash
+        matches = await self._passwords.matches(body.password, stored)
         if user is None or not matches or user.disabled_at is not None:
             raise UnauthenticatedError(_NO_LOGIN)
         now = self._clock()
@@ -157,14 +157,14 @@ class Accounts:
         page = PageQuery(page=query.page, limit=limits.PAGE_LIMIT_MAX)
 
         def work(reader: Reader) -> wire.Me:
-            found = reader.memberships(user.id, page.offset, page.limit)
+            memberships = reader.memberships(user.id, page.offset, page.limit)
             return wire.Me(
                 user=wire.UserAnswer.model_validate(user),
                 organizations=[
-                    wire.OwnOrganization(**asdict(one.organization), role=one.role)
-                    for one in found.items
+                    wire.OwnOrganization(**asdict(membership.organization), role=membership.role)
+                    for membership in memberships.items
                 ],
-                total=found.total,
+                total=memberships.total,
                 page=query.page,
                 invitations=reader.open_invites(user.email_key, now, 0, 0).total,
             )

@@ -51,22 +51,22 @@ class Members(Service):
         def work(writer: Writer) -> wire.MemberAnswer:
             own = role_now(writer, member, ADMINS)
             require_may_give(own, body.role)
-            found = _member(writer, member.org_id, user_id)
-            require_may_give(own, found.role)
-            if found.role is not body.role:
-                _keep_an_owner(writer, member.org_id, found.role)
-                writer.set_role(member.org_id, found.user.id, body.role)
+            membership = _member(writer, member.org_id, user_id)
+            require_may_give(own, membership.role)
+            if membership.role is not body.role:
+                _keep_an_owner(writer, member.org_id, membership.role)
+                writer.set_role(member.org_id, membership.user.id, body.role)
                 entry = entry_of(
                     member.user,
                     now,
                     "member.role",
-                    found.user.id,
-                    email=found.user.email,
-                    roleBefore=found.role,
+                    membership.user.id,
+                    email=membership.user.email,
+                    roleBefore=membership.role,
                     roleAfter=body.role,
                 )
                 writer.add_audit(member.org_id, entry)
-            return wire.MemberAnswer.model_validate(replace(found, role=body.role))
+            return wire.MemberAnswer.model_validate(replace(membership, role=body.role))
 
         return await self._storage.write(work, organization=member.org_id)
 
@@ -78,15 +78,17 @@ class Members(Service):
 
         def work(writer: Writer) -> None:
             own = role_now(writer, member, MEMBERS if leaves else ADMINS)
-            found = _member(writer, member.org_id, user_id)
-            user = found.user
+            membership = _member(writer, member.org_id, user_id)
+            user = membership.user
             if not leaves:
-                require_may_give(own, found.role)
-            _keep_an_owner(writer, member.org_id, found.role)
+                require_may_give(own, membership.role)
+            _keep_an_owner(writer, member.org_id, membership.role)
             writer.remove_membership(member.org_id, user.id)
             writer.withdraw_invites(member.org_id, user.email_key)
             action = "member.left" if leaves else "member.removed"
-            entry = entry_of(member.user, now, action, user.id, email=user.email, role=found.role)
+            entry = entry_of(
+                member.user, now, action, user.id, email=user.email, role=membership.role
+            )
             writer.add_audit(member.org_id, entry)
 
         await self._storage.write(work, organization=member.org_id)
@@ -94,10 +96,10 @@ class Members(Service):
 
 def _member(reader: Reader, org_id: UUID, user_id: UUID | None) -> OrganizationMember:
     user = None if user_id is None else reader.user(user_id)
-    found = None if user is None else reader.membership(org_id, user.id)
-    if user is None or found is None:
+    membership = None if user is None else reader.membership(org_id, user.id)
+    if user is None or membership is None:
         raise NotFoundError(_NO_MEMBER)
-    return OrganizationMember(user, found.role, found.joined_at)
+    return OrganizationMember(user, membership.role, membership.joined_at)
 
 
 def _keep_an_owner(reader: Reader, org_id: UUID, leaving: Role) -> None:

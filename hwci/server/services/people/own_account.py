@@ -111,10 +111,10 @@ class OwnAccount:
         now = self._clock()
 
         def work(writer: Writer) -> None:
-            found = None if session_id is None else writer.session(session_id)
-            if found is None or found.user_id != person.user.id or found.ended_at is not None:
+            session = None if session_id is None else writer.session(session_id)
+            if session is None or session.user_id != person.user.id or session.ended_at is not None:
                 raise NotFoundError("Session not found")
-            writer.end_session(found.id, now)
+            writer.end_session(session.id, now)
             _record(writer, person.user, now, "session.ended", 1)
 
         await self._storage.write(work, person=person.user.id)
@@ -150,12 +150,12 @@ def _record(writer: Writer, user: User, now: datetime, action: str, ended: int) 
     record_everywhere(writer, user.id, entry)
 
 
-def _answer(one: OpenSession, person: Person) -> wire.SessionAnswer:
+def _answer(session: OpenSession, person: Person) -> wire.SessionAnswer:
     """Return a sign-in as its user sees it. Each use issues the next refresh token."""
     return wire.SessionAnswer(
-        id=one.session.id,
-        client=one.session.client,
-        created_at=one.session.created_at,
-        last_used_at=one.expires_at - limits.REFRESH_TOKEN_LIFETIME,
-        current=one.session.id == person.claims.session_id,
+        id=session.session.id,
+        client=session.session.client,
+        created_at=session.session.created_at,
+        last_used_at=session.expires_at - limits.REFRESH_TOKEN_LIFETIME,
+        current=session.session.id == person.claims.session_id,
     )

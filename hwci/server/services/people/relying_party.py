@@ -92,8 +92,8 @@ class _Discovery(_ProviderAnswer):
 
     @model_validator(mode="after")
     def _all_as_safe_as_the_issuer(self) -> Self:
-        asked = (self.token_endpoint, self.jwks_uri, self.userinfo_endpoint or self.jwks_uri)
-        schemes = {urlsplit(url).scheme for url in (self.authorization_endpoint, *asked)}
+        addresses = (self.token_endpoint, self.jwks_uri, self.userinfo_endpoint or self.jwks_uri)
+        schemes = {urlsplit(url).scheme for url in (self.authorization_endpoint, *addresses)}
         if urlsplit(self.issuer).scheme == "https" and schemes != {"https"}:
             raise PydanticCustomError("url", "Endpoints should be https as the issuer is")
         return self

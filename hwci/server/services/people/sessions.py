@@ -69,8 +69,8 @@ def rotate(writer: Writer, held: RefreshToken, now: datetime) -> str | None:
     """
     if writer.use_refresh_token(held.digest, now):
         return _issue(writer, held.user_id, held.session_id, now)
-    found = writer.refresh_token(held.digest)
-    if found is not None and found.used_at is not None and found.expires_at > now:
+    token = writer.refresh_token(held.digest)
+    if token is not None and token.used_at is not None and token.expires_at > now:
         _end_all(writer, held.user_id, now)
     return None
 
@@ -100,13 +100,13 @@ def _issue(writer: Writer, user_id: UUID, session_id: UUID, now: datetime) -> st
 
 def signed_in(tokens: AccessTokens, started: Started) -> wire.SignedIn:
     """Return the answer to a sign-in."""
-    found = started.membership
+    membership = started.membership
     return wire.SignedIn(
         user=wire.UserAnswer.model_validate(started.user),
         organization=None
-        if found is None
+        if membership is None
         else wire.OrganizationRole(
-            id=found.organization.id, name=found.organization.name, role=found.role
+            id=membership.organization.id, name=membership.organization.name, role=membership.role
         ),
         access_token=tokens.issue(Claims(started.user.id, started.session.id)),
         refresh_token=started.refresh_token,

@@ -24,6 +24,7 @@ import { useReviews } from "./metrics/review.js";
 import { useSwitches } from "./metrics/switches.js";
 import { Tiles } from "./metrics/tiles.js";
 import { WaysOn } from "./metrics/ways_on.js";
+import { TITLES } from "../words.js";
 
 const AWAY_MILLISECONDS = 60_000;
 
@@ -136,7 +137,7 @@ function Shown({ page, products, isWhole, ...rest }) {
       <${FailingNow} ...${table}><${WaysOn} ...${table} /><//>
       <${Folded} address=${rest.address} title="Day by day" anchor="daily">
         ${figures.data?.days === null ? LEFT_OUT : html`<${Days} trend=${{ ...figures, data: figures.data?.days ?? null }} />`}<//>
-      <${Folded} address=${rest.address} title="Time to detect and to fix" anchor="times" name="timesToFix">
+      <${Folded} address=${rest.address} title=${TITLES.timesToFix} anchor="times" name="timesToFix">
         <${TimesToFix} ...${asked} turn=${rest.reviews.turn} /><//>
       <${Merges} ...${table} />
       <${RealBugs} ...${table} />

@@ -6,7 +6,7 @@ import { html, useEffect, useRef, useState } from "../html.js";
 import { Field, NEW_PASSWORD, faultsOf } from "../parts/form/field.js";
 import { useToken } from "../parts/form/link_token.js";
 
-const WHOM_TO_ASK = "Invalid link. Ask the operator of this server for a new one. It works once. Expires in 24 h.";
+const WHOM_TO_ASK = "Invalid link. The operator of this server can make a new one. It works once. Expires in 24 h.";
 
 /** The page of a reset link. */
 export function ResetPassword() {

@@ -24,7 +24,7 @@ export function Sessions({ address, turn, changed }) {
       setFault(refused);
     }
   };
-  const end = ({ id }) => act(() => remove(`${PATH}/${id}`).then(() => "The session has ended."));
+  const end = ({ id }) => act(() => remove(`${PATH}/${id}`).then(() => "Session ended."));
   const endOthers = () => act(async () => `${counted((await remove(PATH)).ended, "other session")} ended.`);
   const leave = () => act(() => signOut().then(() => ""));
   return html`

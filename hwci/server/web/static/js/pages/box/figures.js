@@ -8,16 +8,9 @@ import { TestLink } from "../../parts/values/past.js";
 import { Period } from "../../parts/values/period.js";
 import { PlainTable } from "../../parts/table/table.js";
 import { Badge, Sha, Time } from "../../parts/values/values.js";
+import { SHARES_OF_A_BOX } from "../../words.js";
 
 const HOUR = 3600;
-
-/** Key and title of each share. */
-const SHARES = [
-  ["reached", "Runs that reached the hardware"],
-  ["lostBoard", "Of these, lost their board midway"],
-  ["blamed", "Results that the harness blamed on the bench"],
-  ["failedAttempts", "Attempts that failed, retries included"],
-];
 
 /**
  * How the box compares: what decides that first, and below it the shares of all its runs, which do not. `loading`:
@@ -25,7 +18,9 @@ const SHARES = [
  */
 export function Shares({ found, orgId, loading }) {
   const { box, shares, others, tests } = found;
-  const rows = SHARES.map(([key, title]) => ({ share: key, title, box: shares[key], others: others?.[key] ?? null }));
+  const rows = Object.entries(SHARES_OF_A_BOX).map(([key, title]) => (
+    { share: key, title, box: shares[key], others: others?.[key] ?? null }
+  ));
   return html`
     <p class="quiet"><${Period} ...${found.period} /> <${Renewing} on=${loading} /></p>
     <p>${box.comparison?.named && html`<${Badge} kind="bad" title="Worse than the others">worse<//> `}<strong>${box.answer}</strong>

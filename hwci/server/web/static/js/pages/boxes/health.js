@@ -13,6 +13,7 @@ import { Period } from "../../parts/values/period.js";
 import { PlainTable } from "../../parts/table/table.js";
 import { Section } from "../../parts/section.js";
 import { Badge, Time } from "../../parts/values/values.js";
+import { NEVER_REACHED } from "../../words.js";
 
 const HOUR = 3600;
 
@@ -53,9 +54,9 @@ function columns(orgId, period) {
     { key: "says", fields: ["says", "answer", "evidence"], title: "Against the others", own: "down", words: true, cell: said },
     {
       key: "neverReached",
-      title: "Never reached the hardware",
+      title: NEVER_REACHED,
       cell: (box) => html`<a href=${lostRuns(box)}
-        title=${`Runs of ${box.boxKey} that never reached the hardware`}>${of(box.neverReached)}</a>${" "}
+        title=${`Runs of ${box.boxKey} that ${NEVER_REACHED.toLowerCase()}`}>${of(box.neverReached)}</a>${" "}
         ${share(box.neverReached)}`,
     },
     { key: "lost", fields: ["lostBoard", "lostRuns"], title: "Lost its board", cell: lost },

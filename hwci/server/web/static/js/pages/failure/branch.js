@@ -11,6 +11,7 @@ import { Badge, Sha, Subject, Time } from "../../parts/values/values.js";
 import { Commit } from "./commit.js";
 import { foldedRows } from "./story.js";
 import { KINDS, Kind } from "../../parts/values/words.js";
+import { CHANGES_UNKNOWN } from "../../words.js";
 
 const SHOWN = 80; // digits
 const STATES = { passed: "passed", failed: "failed", both: "passed and failed", unknown: "not tested here" };
@@ -118,7 +119,7 @@ function Notes({ evidence, story }) {
     timelineTotal > timeline.length &&
       `Of ${count(timelineTotal)} commits that ran the test ${count(timeline.length)} are shown: the first, the last and` +
         " those around the failure.",
-    underTest === null && `The changes under test are unknown: ${found("changes_unknown") ?? UNKNOWN}.`,
+    underTest === null && `${CHANGES_UNKNOWN}: ${found("changes_unknown") ?? UNKNOWN}.`,
     underTest && underTestTotal > underTest.length && cut(underTest, underTestTotal, "under test"),
     resolved?.fix && beforeFix === null &&
       `The changes before the fix are unknown: ${found("fix_unconnected") ?? UNCONNECTED}.`,

@@ -11,32 +11,10 @@ import { Section } from "../../parts/section.js";
 import { BoxLink } from "../../parts/values/past.js";
 import { Badge, Sha } from "../../parts/values/values.js";
 import { RunLink } from "../../parts/values/words.js";
+import { STEPS } from "../../words.js";
 
-/**
- * The steps of the spec, the list of commits that each is about, and what holds of a real firmware bug, each
- * by the reason that is given where it does not.
- * @type {[string, string | null, string[][]][]}
- */
-const STEPS = [
-  ["Did the harness blame the device?", null, [
-    ["verdict_infra", "The harness did not blame the bench"],
-    ["verdict_missing", "The harness reported a verdict"],
-  ]],
-  ["Was firmware under test?", "underTest", [
-    ["paths_not_configured", "Firmware and harness paths are configured for this product"],
-    ["changes_unknown", "The changes under test are known"],
-    ["changes_incomplete", "Enough of the files changed under test were reported"],
-    ["changes_not_firmware", "A commit under test changed firmware"],
-  ]],
-  ["Did firmware alone fix it?", "beforeFix", [
-    ["fix_unconnected", "Run reports connect the failure to its fix without a gap"],
-    ["fix_touched_harness", "No harness-only commit before the fix"],
-    ["fix_not_firmware", "A change of firmware can have fixed it"],
-    ["fix_mixed", "No commit before the fix changed both firmware and harness"],
-    ["fix_incomplete", "All files changed before the fix were reported"],
-  ]],
-];
-const WHERE = { underTest: "under test", beforeFix: "before the fix" };
+/** The list of commits that a step is about. */
+const LISTS = { "under test": "underTest", "before the fix": "beforeFix" };
 
 /** The checks of a resolved failure: the one that decided, and the others folded below it. */
 export function Checks({ evidence, story, orgId, show, open }) {
@@ -58,15 +36,15 @@ function Others({ deciding, open, ...shared }) {
   const { checks } = shared.evidence;
   const asked = new Map(checks.map((check) => [check.reason, check]));
   const passed = checks.length - (deciding ? 1 : 0);
-  const total = STEPS.reduce((sum, [, , claims]) => sum + claims.length, 0);
+  const total = STEPS.reduce((sum, { claims }) => sum + Object.keys(claims).length, 0);
   const left = total - checks.length;
   const words = [passed && `${counted(passed, "check")} passed`, left && `${count(left)} not reached`];
   const turn = () => change({ checks: open ? null : "open" }, { replace: true });
   return html`<p><button type="button" class="fold" aria-expanded=${open ? "true" : "false"} aria-controls="other-checks"
       onClick=${turn}>${words.filter(Boolean).join(", ")}</button></p>
-    <div id="other-checks" hidden=${!open}>${open && STEPS.map(([title, about, claims]) => html`<h3 key=${title}>${title}</h3>
+    <div id="other-checks" hidden=${!open}>${open && STEPS.map(({ title, about, claims }) => html`<h3 key=${title}>${title}</h3>
       <${CommitCount} about=${about} evidence=${shared.evidence} />
-      <ol class="checks">${claims
+      <ol class="checks">${Object.entries(claims)
         .filter(([reason]) => reason !== deciding?.reason)
         .map(([reason, claim]) => html`<${Check} key=${reason} claim=${claim} check=${asked.get(reason)} ...${shared} />`)}</ol>`)}
     </div>`;
@@ -74,8 +52,8 @@ function Others({ deciding, open, ...shared }) {
 
 /** How many commits the claims of a step are about, where that is known. */
 function CommitCount({ about, evidence }) {
-  const total = about && evidence[`${about}Total`];
-  return total !== null && html`<p class="quiet">${counted(total, "reported commit")} ${WHERE[about]}</p>`;
+  const total = about && evidence[`${LISTS[about]}Total`];
+  return total !== null && html`<p class="quiet">${counted(total, "reported commit")} ${about}</p>`;
 }
 
 /** A check: what holds if it passed, or was not reached; else why it did not. Beside a ✗ the claim would read as true. */

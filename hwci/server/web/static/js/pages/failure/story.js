@@ -3,6 +3,8 @@
 // with its changes as any run listed them) and those that runs listed without testing each (the changes under
 // test and before the fix). A pure function of the API's answer; it draws nothing.
 
+import { MAY_HAVE_BROKEN } from "../../words.js";
+
 const ALIKE_AT_LEAST = 3; // so many plain commits in a row are folded into one line
 
 /**
@@ -90,7 +92,7 @@ function marksOf({ failure, resolved, brokenBy }, order, ran, first) {
   if (failure.label !== "flake") mark(before.findLast((sha) => ran.get(sha)?.passed), "last pass", "good");
   const broken = brokenBy?.commits ?? [];
   const isKnown = resolved && broken.length === 1; // while it fails, the bench may have done it
-  for (const { sha } of broken) mark(sha, isKnown ? "broke it" : "may have broken it", "bad");
+  for (const { sha } of broken) mark(sha, isKnown ? "broke it" : MAY_HAVE_BROKEN.toLowerCase(), "bad");
   if (failure.label !== "flake") mark(first, "first failure", "bad");
   if (resolved && resolved.lastFailingSha !== first) mark(resolved.lastFailingSha, "last failure", "bad");
   if (failure.sha !== first || failure.label === "flake") mark(failure.sha, "this failure", "warn");

@@ -4,14 +4,7 @@
 import { counted } from "../../format.js";
 import { html } from "../../html.js";
 import { Section } from "../../parts/section.js";
-
-/** The classes, in the order of the vocabulary, with the words before a condition. */
-const WOULD_BE = new Map([
-  ["real_fw_bug", "Would be a real firmware bug if"],
-  ["bench_or_harness", "Would be the bench's or the harness's fault if"],
-  ["ambiguous", "Would be ambiguous if"],
-  ["dismissed", "Would count as dismissed if"],
-]);
+import { CLASSES } from "../../words.js";
 
 /** The section; nothing if no edit would change the class, or nothing is `explained` yet. */
 export function WhatIf({ explained: data }) {
@@ -26,9 +19,9 @@ export function WhatIf({ explained: data }) {
 }
 
 function Edits({ edits }) {
-  const kinds = [...WOULD_BE.keys()].flatMap((name) => ofKinds(edits.filter((edit) => edit.class === name)));
+  const kinds = Object.keys(CLASSES).flatMap((name) => ofKinds(edits.filter((edit) => edit.class === name)));
   return html`<ul class="what-if">${kinds.map(([first, ...others]) => html`<li key=${`${first.class} ${first.kind}`}>
-    <p>${WOULD_BE.get(first.class)} ${first.condition}.</p>
+    <p>${CLASSES[first.class].wouldBe} ${first.condition}.</p>
     <p class="quiet">${first.toDo}${alike(others)}</p>
   </li>`)}</ul>`;
 }

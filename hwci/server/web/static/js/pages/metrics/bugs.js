@@ -11,6 +11,7 @@ import { endColumns, verdictColumn } from "./failure_columns.js";
 import { firstOf } from "./first_page.js";
 import { LostBoards, NONE_LOST, isOnlyLost, lostIn, lostRows } from "./lost_boards.js";
 import { ToReview } from "./review.js";
+import { TITLES } from "../../words.js";
 
 const NONE_REAL =
   "No failure of this period counts as a firmware bug. Failures resolved otherwise are listed below, with the reason.";
@@ -26,10 +27,10 @@ export function RealBugs({ address, base, scope, several, page, figures, product
   const rows = only ? { ...lost, total: number } : { path: `${base}/real-bugs`, query: scope, total };
   const none = page.otherFailures.total ? NONE_REAL : NONE_RESOLVED;
   const table = {
-    ...{ name: "bugs", label: "Real FW bugs caught", address, orgId, product: page.product, several, reviews, isLost: lostIn(figures) },
+    ...{ name: "bugs", label: TITLES.realFwBugs, address, orgId, product: page.product, several, reviews, isLost: lostIn(figures) },
     ...{ columns: [...endColumns, verdictColumn], empty: only ? NONE_LOST : none },
   };
-  return html`<${Section} title="Real FW bugs caught" total=${total} anchor="bugs">
+  return html`<${Section} title=${TITLES.realFwBugs} total=${total} anchor="bugs">
     <${Unconfigured} products=${(products ?? []).filter((one) => !one.configured && one.lastReportAt && isOf(one, page.product))} />
     ${total > 0 && html`<${CauseSwitch} ...${{ ...table, turn }} failures=${rows.total}
       causes=${only ? undefined : figures.data?.realBugCauses?.total} />`}

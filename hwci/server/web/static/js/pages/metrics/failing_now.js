@@ -89,7 +89,7 @@ function otherBoxes({ passesOn: boxes, passesOnTotal: total, onlyBox, boxes: [bo
   const between = total > NAMED ? ", " : " and ";
   const where = html`${named.map((boxKey, at) => html`${at > 0 && between}<${BoxLink} plain boxKey=${boxKey} orgId=${orgId} />`)}
     ${total > NAMED && ` and ${count(total - NAMED)} more`}`;
-  return html`<span class="under">passes on ${where} on the same commits</span>`;
+  return html`<span class="under">passes on ${where}, same commits</span>`;
 }
 
 function since({ repoKey: repo, since: at, firstCommit: { sha, subject: first }, suspects: range, commits }) {

@@ -16,10 +16,10 @@ import { firstOf } from "./first_page.js";
 import { Unfolded } from "./flaky_boxes.js";
 import { figureColumns, rate } from "./flaky_figures.js";
 import { HeatStrip } from "./heat.js";
+import { NEVER_PASSED } from "../../words.js";
 
 const NONE = "No attempt of a test failed in this period. Try a longer one.";
 const ALL_BROKEN = "Each test with a failed attempt is broken: none is flaky.";
-const BROKEN = "It never passed in this period";
 const NO_FLAKE = "None of its failures is a flake, and no retry passed: it is or was broken on the commits where it failed";
 const NEAR = "400px"; // below the visible part
 const FEWER = "flaked"; // in the address: tests that never flaked are left out
@@ -141,7 +141,7 @@ function keyOf({ repoKey, suite, testId }) {
 function test(row, orgId, answered) {
   const answer = answered?.answer ?? "\u00a0";
   return html`<${TestLink} test=${row} orgId=${orgId} />
-    ${isBroken(row) ? html` <${Badge} kind="bad" title=${BROKEN}>broken<//>`
+    ${isBroken(row) ? html` <${Badge} kind="bad" title=${NEVER_PASSED}>broken<//>`
       : hasNoFlake(row) && html` <${Badge} kind="quiet" title=${NO_FLAKE}>no flake seen<//>`}
     ${" "}<span class="under whom" title=${answered?.answer}>${answered?.answerBox
       ? html`<${OnBox} words=${answer} boxKey=${answered.answerBox} orgId=${orgId} />` : answer}</span>`;

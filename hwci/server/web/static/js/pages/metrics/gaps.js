@@ -6,6 +6,7 @@ import { useAnswer } from "../../asking.js";
 import { count, counted } from "../../format.js";
 import { html } from "../../html.js";
 import { Copyable } from "../../parts/form/copyable.js";
+import { NOTHING_LEFT_OUT } from "../../words.js";
 
 /** The gaps of a period. A change of `turn` asks again. */
 export function Gaps({ orgId, scope, turn }) {
@@ -14,7 +15,7 @@ export function Gaps({ orgId, scope, turn }) {
 }
 
 function Found({ data }) {
-  if (!data.gaps.length) return html`<p class="quiet">CI left out nothing that could decide one of them.</p>`;
+  if (!data.gaps.length) return html`<p class="quiet">${NOTHING_LEFT_OUT}.</p>`;
   const others = data.lookedAt - data.together.failures;
   const part = data.lookedAt < data.ambiguous ? ` (the newest ${count(data.lookedAt)} of them)` : "";
   return html`<p class="quiet">${counted(data.ambiguous, "failure")} that nobody reviewed${part}. Each gap by itself:</p>

@@ -16,10 +16,11 @@ import { PagedTable, showAll, tableState } from "../../parts/table/table.js";
 import { Sha, Subject, Time } from "../../parts/values/values.js";
 import { RunLink } from "../../parts/values/words.js";
 import { Choice } from "./choice.js";
+import { NEVER_REACHED, TITLES } from "../../words.js";
 
 const UNCHECKED = {
   value: null,
-  title: "Merges not checked on hardware",
+  title: TITLES.uncheckedMerges,
   short: "Not checked",
   label: "Merges, not checked",
   path: "unchecked-merges",
@@ -27,7 +28,7 @@ const UNCHECKED = {
 };
 const CHECKED = {
   value: "checked",
-  title: "Merges checked on hardware",
+  title: TITLES.mergesChecked,
   short: "Checked",
   label: "Merges, checked",
   path: "checked-merges",
@@ -40,7 +41,7 @@ const TO_DO = "merges.toDo"; // in the address, the row that says what to do
 
 // So short that each is one line: the row must not grow when its cause comes.
 const CAUSES = {
-  hardware_not_reached: "never reached the hardware",
+  hardware_not_reached: NEVER_REACHED.toLowerCase(),
   no_tests: "ran no test",
   other_product: "only another product ran",
   not_in_push_list: "only a later commit was tested",

@@ -14,11 +14,12 @@ import { EachFailure } from "./each_failure.js";
 import { endColumns, verdictColumn } from "./failure_columns.js";
 import { firstOf } from "./first_page.js";
 import { LostBoards, NONE_LOST, isOnlyLost, lostIn, lostRows } from "./lost_boards.js";
+import { TITLES } from "../../words.js";
 
 const Gaps = later(() => import("./gaps.js"), "Gaps");
 const NONE = "No other failure was resolved in this period. Tests that still fail are pending, above.";
 const NONE_OF_CLASS = "No failure of this period has this class. “All” shows the other classes.";
-const TITLE = "Resolved by a bench or harness change, ambiguous or dismissed";
+const TITLE = TITLES.otherFailures;
 const NUMBERS = { bench_or_harness: "benchOrHarness", ambiguous: "ambiguous", dismissed: "dismissed" }; // of the tile, by class
 
 const OF_TABLE = { table: "otherFailures" };

@@ -33,5 +33,5 @@ function Found({ plan: { uncheckedMerges, runs, boardSeconds, toFillIn, ciJobs, 
     </li>`)}</ul>
     ${more > 0 && html`<p class="quiet">${count(more)} more: <code>hwci merges plan</code></p>`}
     ${unplanned.map((one) => html`<p class="quiet">${counted(one.merges, "merge")} of ${one.repoKey}${one.suite && ` · ${one.suite}`}
-      ${" "}without a run here. ${one.missingText}.</p>`)}`;
+      ${" "}that no run here checks. ${one.missingText}.</p>`)}`;
 }

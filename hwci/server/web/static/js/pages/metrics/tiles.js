@@ -10,6 +10,7 @@ import { Trend } from "../../parts/trend.js";
 import { toCauses, toFailures } from "./cause_switch.js";
 import { toLost } from "./lost_boards.js";
 import { toMerges } from "./merges.js";
+import { NOTHING_TO_COUNT, TITLES } from "../../words.js";
 
 const WIDEST = { low: 88.8, high: 100 };
 const WITHIN = "The range that holds the true share with 95 % certainty";
@@ -29,18 +30,18 @@ export function Tiles({ page, trend, against, causes, lost, address }) {
     `${addressOf("metrics", address.params, { ...dayScope(address, day), ...shown(day) })}#${part}`;
   const charts = address.query.get("charts") === "open";
   return html`<section class=${charts ? "tiles with-charts" : "tiles"} aria-label="Tiles">
-    <${Tile} title="Merges checked on hardware" trend=${trend} of=${(day) => day.mergesChecked}
+    <${Tile} title=${TITLES.mergesChecked} trend=${trend} of=${(day) => day.mergesChecked}
       outOf=${(day) => day.mergesAnnounced} share=${(day) => day.checked} rowsOf=${ofDay("merges", shownMerges)}
       target=${trend?.targets?.mergesChecked} bound="at least"
       kind="good" all=${checked} changed=${changed("mergesChecked")}
       value=${html`<${Part} ...${to("merges", toMerges("checked"))}>${count(checked)}<//>`}
       from=${unchecked > 0 && html`and <${Part} ...${to("merges", toMerges(null))}>${count(unchecked)} not checked<//>`}
       beside=${announced === 0
-        ? "No merge was announced in this period"
+        ? NOTHING_TO_COUNT.mergesChecked
         : html`of ${counted(announced, "merge")}${share(checked, announced, sure("mergesChecked"))}`} />
     <${RealBugsTile} ...${{ trend, causes, lost, to }} counts=${page.tiles.realFwBugs}
       rowsOf=${ofDay("bugs", () => toFailures("bugs"))} changed=${changed("realFwBugs")} />
-    <${Tile} title="Flaky failures" trend=${trend} of=${(day) => day.flakyFailures} kind="warn"
+    <${Tile} title=${TITLES.flakyFailures} trend=${trend} of=${(day) => day.flakyFailures} kind="warn"
       rowsOf=${(day) => addressOf("failures", address.params, { ...dayScope(address, day), label: "flake" })}
       changed=${changed("flakyFailures")} all=${flakyFailures.count}
       value=${html`<a href=${flakesOf(address)}>${count(flakyFailures.count)}</a>`}
@@ -69,7 +70,7 @@ function RealBugsTile({ trend, counts, causes, lost, changed, to, rowsOf }) {
   });
   const inLostRuns = lost > 0 && html`<${Part} ...${to("bugs", toLost("bugs"))}>${count(lost)} of them in runs
     that lost the board<//><br />`;
-  return html`<${Tile} title="Real FW bugs caught" trend=${trend} of=${(day) => day.realFwBugs} kind="bad"
+  return html`<${Tile} title=${TITLES.realFwBugs} trend=${trend} of=${(day) => day.realFwBugs} kind="bad"
     rowsOf=${rowsOf} changed=${changed} all=${counts.real}
     value=${html`<${Part} ...${to("bugs", toFailures("bugs"))}>${count(counts.real)}<//>`}
     from=${causes > 0 && html`from <${Part} ...${to("bugs", toCauses("bugs"))}>${counted(causes, "cause")}<//>`}
@@ -85,12 +86,12 @@ function InfraTile({ page, trend, changed, sure, address }) {
   const { repoKey, suite } = scopeOf(address.query);
   const { from, to } = page.period;
   const runs = (more) => addressOf("runs", address.params, { repoKey, suite, status: "reported", from, to, ...more });
-  return html`<${Tile} title="Infra runs" trend=${trend} of=${(day) => day.infraRuns} outOf=${(day) => day.runs}
+  return html`<${Tile} title=${TITLES.infraRuns} trend=${trend} of=${(day) => day.infraRuns} outOf=${(day) => day.runs}
     share=${(day) => day.infra} target=${trend?.targets?.infraRuns} bound="at most"
     rowsOf=${({ from, to }) => runs({ helloOk: false, from, to })}
     kind="warn" changed=${changed} all=${infra} value=${html`<a href=${runs({ helloOk: false })}>${count(infra)}</a>`}
     beside=${total === 0
-      ? "No run was reported in this period"
+      ? NOTHING_TO_COUNT.infraRuns
       : html`of <a href=${runs()}>${counted(total, "run report")}</a>${share(infra, total, sure)}`} />`;
 }
 

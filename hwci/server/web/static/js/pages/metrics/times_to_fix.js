@@ -8,6 +8,7 @@ import { html } from "../../html.js";
 import { Failed, Waiting } from "../../parts/notices/notice.js";
 import { BoxLink } from "../../parts/values/past.js";
 import { PlainTable } from "../../parts/table/table.js";
+import { TIMES, TITLES } from "../../words.js";
 
 const ROWS = 100; // the most that the API gives at once
 
@@ -24,8 +25,8 @@ const columns = (orgId, several) => [
   },
   { key: "incidents", title: "Incidents", cell: (row) => count(row.incidents), numeric: true },
   { key: "failing", title: "Still failing", cell: (row) => count(row.failing), numeric: true },
-  { key: "toDetect", title: "From merge to failing run", cell: withBefore("toDetect") },
-  { key: "toFix", title: "From there to the fix", cell: withBefore("toFix") },
+  { key: "toDetect", title: TIMES.toDetect, cell: withBefore("toDetect") },
+  { key: "toFix", title: TIMES.toFix, cell: withBefore("toFix") },
 ];
 
 /** The times of a period: of all, then of each product with its boxes. */
@@ -37,7 +38,7 @@ export function TimesToFix({ orgId, scope, turn }) {
   if (total === 0) return html`<p class="quiet">No failure began in this period, or each was a flake.</p>`;
   const before = items[0].before ? "“Before” is the same number of days before." : "The days before were not all recorded.";
   return html`<p class="quiet">Incidents that began in this period. Half of them took no longer than the time shown. ${before}</p>
-    <${PlainTable} name="times-to-fix" label="Time to detect and to fix" columns=${columns(orgId, several)} rows=${items}
+    <${PlainTable} name="times-to-fix" label=${TITLES.timesToFix} columns=${columns(orgId, several)} rows=${items}
       rowKey=${(row) => JSON.stringify([row.repoKey, row.suite, row.boxKey])} />
     ${total > items.length && html`<p class="quiet">${count(total - items.length)} rows more: hwci metrics --table times-to-fix</p>`}`;
 }

@@ -8,6 +8,7 @@ import { Outside } from "../../parts/values/outside.js";
 import { BoxLink } from "../../parts/values/past.js";
 import { Sha, Time } from "../../parts/values/values.js";
 import { Duration, Status } from "../runs/words.js";
+import { TOOK_MORE } from "../../words.js";
 
 const COVERED_SHOWN = 20;
 
@@ -37,7 +38,7 @@ function sentence(run) {
 }
 
 function outcomes({ passed, failed, retried }) {
-  return `${counted(passed, "test")} passed, ${count(failed)} failed, ${count(retried)} took more than one attempt`;
+  return `${counted(passed, "test")} passed, ${count(failed)} failed, ${count(retried)} ${TOOK_MORE}`;
 }
 
 function facts(run, orgId) {

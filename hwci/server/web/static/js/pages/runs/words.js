@@ -30,7 +30,7 @@ export function Status({ run }) {
 /** How long a run took, or takes by now. A lost run has no duration. */
 export function Duration({ run: { startedAt, endedAt, status } }) {
   const now = useNow(status === "running");
-  if (status === "lost") return html`<span class="none" title="It did not end">–</span>`;
+  if (status === "lost") return html`<span class="none" title="It has not ended">–</span>`;
   return duration(((endedAt ? Date.parse(endedAt) : now) - Date.parse(startedAt)) / 1000);
 }
 

@@ -11,6 +11,7 @@ import { Section } from "../../parts/section.js";
 import { BoxLink } from "../../parts/values/past.js";
 import { PlainTable } from "../../parts/table/table.js";
 import { Sha } from "../../parts/values/values.js";
+import { NO_BOX_ANSWERS } from "../../words.js";
 
 const SHOWN = 5; // commits
 
@@ -35,7 +36,7 @@ function Found({ found: { says, commits, bracket, nextRuns, toFillIn, then }, re
     ${nextRuns.map((run) => html`<${Next} key=${run.boxKey} run=${run} repoKey=${repoKey} orgId=${orgId} />`)}
     ${nextRuns.length > 0 && html`<p class="quiet">In a clone on that box. ${toFillIn}. Its report counts at once. Then:</p>
       <${Copyable} label="Command for the run after it" text=${then} />`}
-    ${nextRuns.length === 0 && within.length > 1 && html`<p class="quiet">No box that ran it reached the hardware in its last run:
+    ${nextRuns.length === 0 && within.length > 1 && html`<p class="quiet">${NO_BOX_ANSWERS}:
       mend one first.</p>`}
   `;
 }

@@ -7,6 +7,7 @@ import { count, counted, dayOrPart, short } from "../../format.js";
 import { html, useState } from "../../html.js";
 import { Bars } from "../../parts/trend.js";
 import { BoxLink } from "../../parts/values/past.js";
+import { PASSED_ON_A_RETRY } from "../../words.js";
 
 const WIDTH = 900;
 const HEIGHT = 24;
@@ -20,7 +21,7 @@ const THIRDS = ["first", "middle", "last"]; // of a strip: where the words for a
 const KINDS = [
   ["failed", "failed", [[0, 24]]],
   ["lost", "lost", [[0, 7], [17, 7]]],
-  ["retried", "passed on a retry", [[10, 14]]],
+  ["retried", PASSED_ON_A_RETRY, [[10, 14]]],
   ["passed", "passed", [[18, 6]]],
 ];
 

@@ -4,22 +4,14 @@
 
 import { addressOf } from "../../address.js";
 import { html } from "../../html.js";
+import { CLASSES, PASSED_ON_A_RETRY, VERDICTS } from "../../words.js";
 import { BoxLink, HistoryLink } from "./past.js";
 import { Badge, LongName } from "./values.js";
 
 const OUTCOMES = { pass: ["good", "passed"], fail: ["bad", "failed"] };
-const ON_A_RETRY = ["warn", "passed on a retry"];
-const VERDICTS = {
-  device: ["bad", "Device", "The harness blamed the device under test"],
-  infra: ["warn", "Infra", "The harness blamed the bench"],
-  unknown: ["quiet", "None reported", "No harness verdict was reported"],
-};
-const CLASSES = {
-  real_fw_bug: ["bad", "Real firmware bug", "a real firmware bug"],
-  bench_or_harness: ["warn", "Bench or harness", "a bench or harness problem"],
-  ambiguous: ["quiet", "Ambiguous", "ambiguous"],
-  dismissed: ["quiet", "Dismissed", "dismissed"],
-};
+const ON_A_RETRY = ["warn", PASSED_ON_A_RETRY];
+const VERDICT_BADGES = { device: ["bad", "Device"], infra: ["warn", "Infra"], unknown: ["quiet", "None reported"] };
+const CLASS_KINDS = { real_fw_bug: "bad", bench_or_harness: "warn" };
 
 /** The kinds of files, in the order in which pages name them. */
 export const KINDS = ["firmware", "harness", "both", "other"];
@@ -32,14 +24,13 @@ export function outcomeBadge(value, attempts = 1) {
 
 /** The verdict of the harness. */
 export function verdict(value) {
-  const [kind, text, title] = VERDICTS[value];
-  return html`<${Badge} kind=${kind} title=${title}>${text}<//>`;
+  const [kind, text] = VERDICT_BADGES[value];
+  return html`<${Badge} kind=${kind} title=${VERDICTS[value]}>${text}<//>`;
 }
 
 /** Whose fault a resolved failure was. */
 export function classBadge(value) {
-  const [kind, text] = CLASSES[value];
-  return html`<${Badge} kind=${kind}>${text}<//>`;
+  return html`<${Badge} kind=${CLASS_KINDS[value] ?? "quiet"}>${CLASSES[value].name}<//>`;
 }
 
 /** The classes of failures that are not real firmware bugs, as the API names them. */
@@ -47,12 +38,12 @@ export const OTHER_CLASSES = Object.keys(CLASSES).filter((name) => name !== "rea
 
 /** The name of a class. */
 export function className(value) {
-  return CLASSES[value][1];
+  return CLASSES[value].name;
 }
 
 /** The name of a class within a sentence: "it counts as a real firmware bug". */
 export function classText(value) {
-  return CLASSES[value]?.[2] ?? value;
+  return CLASSES[value]?.text ?? value;
 }
 
 /** "run 71", and its attempt where it is not the first. */
