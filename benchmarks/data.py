@@ -29,7 +29,6 @@ from benchmarks.peers.engines import PEERS, Peer
 from benchmarks.peers.rows import Rows
 from hwci.server.clock import system_clock
 from hwci.server.services.ci_metrics.ingest import Ingest
-from hwci.server.storage.audit_key import key_file
 from hwci.server.storage.opening import open_storage
 from hwci.server.storage.ports import Storage
 from hwci.server.storage.sqlite.schema import schema
@@ -105,7 +104,7 @@ def copied(size: Size, kept: Path = KEPT, *, peers: bool = False) -> Iterator[Da
     database = folder / DATABASE
     rows = [folder / _rows_of(one) for one in PEERS] if peers else []
     with TemporaryDirectory(dir=kept) as copy:
-        for one in (database, key_file(database), folder / _NEXT, *rows):
+        for one in (database, folder / _NEXT, *rows):
             _copy(one, Path(copy))
         facts = Facts.model_validate_json((folder / _FACTS).read_text())
         yield Data(size, Path(copy), facts)

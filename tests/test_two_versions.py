@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Clients, servers, files and benches of the version before work with this one, both ways round
-(docs/adr/0061). It runs the wheel of `BEFORE`, built from the history of this repository.
+(docs/adr/0022). It runs the wheel of `BEFORE`, built from the history of this repository.
 """
 
 import json
@@ -26,8 +26,8 @@ from tests.support.answering import unused_url
 from tests.support.commands import ROOT, hwci, hwci_beside, hwci_process, started
 from tests.support.soak import rounds
 
-BEFORE = "e4dfd82fb9582601fba2021a38972fb993955256"
-"""The version before: the tag of the last release, once there is one (docs/adr/0061)."""
+BEFORE = "250d1770d1d8635def5abafac23a7a77b54138f8"
+"""The version before: the tag of the last release, once there is one (docs/adr/0022)."""
 
 EMAIL, PASSWORD = "ada@example.org", "correct horse battery"
 PROJECT = """

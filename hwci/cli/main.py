@@ -87,7 +87,7 @@ ADMIN = {
     "export": "Write an organization to one SQLite file for other tools.",
     "import": "Import an export, or a folder of kept reports, into an organization.",
     "rotate-secret": "Sign access tokens with a new key, also while the server runs.",
-    "audit": "The audit log: verify, export, new-key.",
+    "audit": "The audit log: verify.",
 }
 HELP_ERROR = "NoArgsIsHelpError"
 """The library raises it for a group without a command: its text is the help."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Memory that the server has freed is the system's again (ADR 0106).
+"""Memory that the server has freed is the system's again (ADR 0008).
 
 This module knows glibc alone: elsewhere it does nothing.
 """

@@ -40,8 +40,6 @@ CONTRACT = {
     "admin usage",
     "admin rotate-secret",
     "admin audit verify",
-    "admin audit export",
-    "admin audit new-key",
     "register",
     "login",
     "logout",

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every list takes those of --box, --branch, --sha and --product that its rows can answer, and
---json; what fits no row says so (ADR 0128).
+--json; what fits no row says so (ADR 0015).
 """
 
 import csv

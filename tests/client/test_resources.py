@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A client has each endpoint as a method of its resource, in one organization (ADR 0141)."""
+"""A client has each endpoint as a method of its resource, in one organization (ADR 0016)."""
 
 import logging
 import subprocess

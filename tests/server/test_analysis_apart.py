@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Answers beside the rules change no answer of the specification (ADR 0063): it is the same to the
+"""Answers beside the rules change no answer of the specification (ADR 0009): it is the same to the
 byte before they are asked, after it, and on a server that does not have them.
 """
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Who has an answer already is told so, and only then (contract, "Everywhere"; ADR 0066)."""
+"""Who has an answer already is told so, and only then (contract, "Everywhere"; ADR 0004)."""
 
 import random
 from collections.abc import Callable, Iterator, Mapping

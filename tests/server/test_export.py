@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An export holds all that was sent and what the rules say of it, and no secret (ADR 0052)."""
+"""An export holds all that was sent and what the rules say of it, and no secret (ADR 0022)."""
 
 import asyncio
 import gzip

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A figure of the metrics page that takes too long is left out, and the others are answered (ADR
-0107).
+0002).
 """
 
 from typing import Any

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Memory that a server does not need any more is the system's again (ADR 0106)."""
+"""Memory that a server does not need any more is the system's again (ADR 0008)."""
 
 import subprocess
 import sys

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """An import adds what is missing, replaces nothing, and then every page is that of the source
-(ADR 0052).
+(ADR 0022).
 """
 
 import gzip

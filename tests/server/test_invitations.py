@@ -167,7 +167,7 @@ def test_declining_makes_no_member_and_voids_the_token(server: RunningServer) ->
     assert decline(server.url, person, invite_id).status == 204
 
     entry = audit(server)
-    assert (entry["action"], entry["target"]) == ("invite.declined", str(server.org_id))
+    assert (entry["action"], entry["target"]) == ("invite.declined", invite_id)
     assert entry["actor"]["name"] == "declining@example.org"
     assert entry["details"] == {"email": "declining@example.org", "role": "member"}
     assert accept(server.url, person, invite_id, token).error == NOT_OPEN

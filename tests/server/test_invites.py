@@ -83,7 +83,7 @@ def test_invitation_and_joining_are_in_the_audit_log_without_the_token(
     log = ask(server.url, "GET", f"{server.org_url}/audit-log?limit=2", bearer(server.token))
 
     added, invited = log.json["items"]
-    assert (invited["action"], invited["target"]) == ("invite.created", str(server.org_id))
+    assert invited["action"] == "invite.created"
     assert invited["details"] == {"email": "kept@example.org", "role": "member"}
     assert (added["action"], added["target"], added["actor"]["id"]) == (
         "member.added",

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The figures of the metrics page as one answer are those that each part has by its own route
-(contract, "Answers beside the rules"; ADR 0082).
+(contract, "Answers beside the rules"; ADR 0013).
 """
 
 import asyncio

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """An account that somebody registered with another person's e-mail is worth nothing once a provider
-verifies whose the e-mail is (contract, "Auth"; ADR 0111).
+verifies whose the e-mail is (contract, "Auth"; ADR 0017).
 """
 
 import asyncio

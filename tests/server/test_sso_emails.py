@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which e-mail of a provider counts (contract, "Auth"; ADR 0121): of each provider that the how-to
+"""Which e-mail of a provider counts (contract, "Auth"; ADR 0017): of each provider that the how-to
 names, what its documentation says that it sends, at its own address and over TLS.
 """
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Somebody comes in by an invitation through a provider, as with a password, whatever that says of
-their e-mail: it proves nothing, and opens no account that there is (contract, "Auth"; ADR 0121).
+their e-mail: it proves nothing, and opens no account that there is (contract, "Auth"; ADR 0017).
 """
 
 from collections.abc import Iterator

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The tables of resolved failures have a row for each cause where that is chosen: one click away,
-in the address and remembered (ADR 0104, 0124). That each row is the API's,
+in the address and remembered (ADR 0013). That each row is the API's,
 `test_metrics_figures.py` claims.
 """
 

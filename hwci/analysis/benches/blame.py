@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which boxes explain the failures of a test: one of them, a group, or all alike (ADR 0130).
+"""Which boxes explain the failures of a test: one of them, a group, or all alike (ADR 0010).
 
 Within a commit all is equal but the box. Given how many of a commit's runs failed, a box whose odds
 of a failure are no higher has its share of them by chance; the odds of one box, or of a group, may

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How sure a share of results is (ADR 0098). Results of one run fail together, and a bug fails them
+"""How sure a share of results is (ADR 0010). Results of one run fail together, and a bug fails them
 in run after run. Taken for independent, they would make an interval far too narrow.
 
 This module decides how much wider it is, by how much the share differs between parts of the period,

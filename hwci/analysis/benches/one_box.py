@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """One box over a period: how it compares, its shares beside those of all other boxes together, and
 the tests that failed on it alone. The shares are counts of all runs, whatever these tested; the
-comparison is within test and commit (ADR 0069).
+comparison is within test and commit (ADR 0010).
 """
 
 from __future__ import annotations

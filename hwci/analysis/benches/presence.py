@@ -2,7 +2,7 @@
 """Runs that exist because another passed or failed: reruns of what failed, on a spare or on the
 same box, and runs that wait for another box to pass (a gate). By themselves they tell nothing about
 a box: where a spare runs, the others failed; where a gated box runs, its gate passed. So they are
-left out where boxes are compared (ADR 0131).
+left out where boxes are compared (ADR 0010).
 
 This module decides which runs those are: by what CI tells, or by whether one box runs a commit more
 often where another failed there than where that passed. It does not know how boxes are compared.

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What would decide a failure, and which failures one cause explains (ADR 0071, 0078)."""
+"""What would decide a failure, and which failures one cause explains (ADR 0009, 0012)."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which tests fail together again and again, where nobody knows what broke them (ADR 0078).
+"""Which tests fail together again and again, where nobody knows what broke them (ADR 0012).
 
 Two tests on their boxes fail together if they began to fail on the same commits more often than
 chance explains. A beginning counts once, however long it failed from there on: else any two long

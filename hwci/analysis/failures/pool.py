@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which failures of a test on several boxes are one: a pool has one history a test (ADR 0127).
+"""Which failures of a test on several boxes are one: a pool has one history a test (ADR 0012).
 
 A stretch is what failed on one box with no pass between. Stretches are alike if no box of them
 passed from the first of all their failures to the last. This module knows places alone, no commit.

@@ -5,7 +5,7 @@ At each commit a test is steady or flaky; each has one rate at which an attempt 
 the higher one. From commit to commit it may change, both ways, so it may become flaky several
 times. Nobody knows the rates: each pair of a grid is weighed by what it says of the counts and by
 how steady the other tests of the product are, and given a pair all is exact (a hidden Markov
-chain). This module knows counts only, no boxes or files (ADR 0070, 0093).
+chain). This module knows counts only, no boxes or files (ADR 0011).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The model of a bisection: since which commit a test fails, which runs tell most about it, and how
-many it takes (ADR 0073, 0080, 0090).
+many it takes (ADR 0011).
 
 From one commit of a range on the test fails at some rate, before it hardly ever. Either all boxes
 have one rate or each its own, and no rate is known. This module knows results by their place in the

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Why a merge was not checked on hardware, and which runs would check it (ADR 0072)."""
+"""Why a merge was not checked on hardware, and which runs would check it (ADR 0009)."""

@@ -4,7 +4,7 @@
 A planned run covers its own commit only: it invents no push list. So the commits are planned one by
 one: each product that a merge of the commit names needs a run there, and a merge that names none is
 checked by any of these, or by the cheapest product of its repository. It is the least number of
-runs, and of board time as recorded runs took it (ADR 0072).
+runs, and of board time as recorded runs took it (ADR 0009).
 """
 
 from collections import defaultdict

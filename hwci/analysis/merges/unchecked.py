@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Why no run checked a merge: its one cause, and the run that shows it.
 
-The causes are in one table, in order, and the first that fits is the cause (ADR 0072). Whether a
+The causes are in one table, in order, and the first that fits is the cause (ADR 0009). Whether a
 run checks a merge is a rule (`engine/rules/merges.py`); this module looks only at merges that none
 did, and changes no count of them.
 """

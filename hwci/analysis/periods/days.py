@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A period by the calendar days of a reader: what the tiles count on each, and how sure a share is
-(ADR 0074).
+(ADR 0009).
 
 This module decides where a day begins in a zone and what its interval is. What counts is decided
 where the page is made (`engine/page`).

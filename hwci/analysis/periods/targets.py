@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether a period met the shares that a team aims at (ADR 0084).
+"""Whether a period met the shares that a team aims at (ADR 0009).
 
 This module decides which target several products have together, and when one is met. What is
 counted is decided where the page is made (`engine/page`).

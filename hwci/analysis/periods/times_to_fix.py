@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How long it took until a failure was seen, and until it was fixed, by product and box (ADR 0074).
+"""How long it took until a failure was seen, and until it was fixed, by product and box (ADR 0009).
 
 This module decides between which instants a time lies and what is counted once. Failures that one
 cause explains are one incident (`incidents.py`): a commit that breaks ten tests is fixed once.

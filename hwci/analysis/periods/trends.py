@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Trends: how the tiles changed against the period before (ADR 0074).
+"""Trends: how the tiles changed against the period before (ADR 0009).
 
 This module decides which period is the one before and whether it can be compared with. What a tile
 counts is a rule (`engine/page`).

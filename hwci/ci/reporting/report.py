@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Run reports of what a job knows and its result files hold (spec, "Run report"): one per box, in
-parts where it has more tests than a report may hold (semantics, 1.9; ADR 0007).
+parts where it has more tests than a report may hold (semantics, 1.9; ADR 0005).
 
 This module decides the values of what is not given, the times and `hello_ok`, and where a report is
 cut. `changes` and `covers_shas` go with each part, so that each is judged as the whole would be. A

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The bench store: one file with the reports that the server does not have yet, and with what a
-bench remembers of its runs (ADR 0033). `BenchStore` is all that others need of it.
+bench remembers of its runs (ADR 0020). `BenchStore` is all that others need of it.
 """
 
 from hwci.client.store.bench import ASKED_MAX_S, BenchStore, bench_store, fingerprint_of, no_place

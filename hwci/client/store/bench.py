@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # ruff: noqa: S608 - statements are put together from constants of this room
 """The bench store: reports from before they are sent until the server has them, and what the bench
-remembers of their runs, in one file (contract, "Command line"; ADR 0031 and 0033).
+remembers of their runs, in one file (contract, "Command line"; ADR 0020).
 
 This module decides how reports are kept, whole or not at all if a process is killed; which of
 several with one identity is the latest; that only one process at a time sends a report; and what

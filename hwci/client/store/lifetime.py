@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Whether a folder outlives the CI job that writes into it (contract, "Keeping and sending"; ADR
-0040). It looks at variables, at the marks of a container and at mounts, and asks nobody. What a CI
+0020). It looks at variables, at the marks of a container and at mounts, and asks nobody. What a CI
 system says of the machines that it hosts stands in `hwci.contract.ci_systems`.
 """
 

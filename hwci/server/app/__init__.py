@@ -5,16 +5,13 @@
 
 from hwci.server.app.composition import create_app
 from hwci.server.app.operating import (
-    audit_key_of,
     check,
     copy,
     copy_progress,
     fill,
     migrate,
-    new_audit_key,
     operate,
     restore,
-    verify_export,
 )
 from hwci.server.app.serving import Server, require_port, run, serving
 from hwci.server.services.operator.audit_chain import AuditReport
@@ -30,7 +27,6 @@ from hwci.server.services.operator.commands import (
     ListOrganizations,
     ListUsage,
     PurgeReplaced,
-    ReadAudit,
     Rebuild,
     ResetPassword,
     RotateSecret,
@@ -55,7 +51,6 @@ __all__ = [
     "ListOrganizations",
     "ListUsage",
     "PurgeReplaced",
-    "ReadAudit",
     "Rebuild",
     "ResetPassword",
     "RotateSecret",
@@ -64,7 +59,6 @@ __all__ = [
     "SetUserEnabled",
     "VerifyAudit",
     "Vouch",
-    "audit_key_of",
     "check",
     "copy",
     "copy_progress",
@@ -73,12 +67,10 @@ __all__ = [
     "fill",
     "in_pieces",
     "migrate",
-    "new_audit_key",
     "open_source",
     "operate",
     "require_port",
     "restore",
     "run",
     "serving",
-    "verify_export",
 ]

@@ -10,7 +10,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from http import HTTPStatus
 from pathlib import Path
-from typing import NamedTuple
 from uuid import UUID
 
 from hwci.server.app.operator_socket import connect, unreachable
@@ -24,8 +23,6 @@ from hwci.server.errors import (
 )
 from hwci.server.security.passwords import Passwords
 from hwci.server.services.ci_metrics.ingest import Ingest, Sent
-from hwci.server.services.operator import audit_chain
-from hwci.server.services.operator.audit_chain import AuditReport
 from hwci.server.services.operator.commands import (
     BackUp,
     Check,
@@ -37,12 +34,11 @@ from hwci.server.services.operator.commands import (
     Rebuild,
     VerifyAudit,
 )
-from hwci.server.services.operator.operator import Operator, Secret, operator_entry
+from hwci.server.services.operator.operator import Operator, Secret
 from hwci.server.settings import DEFAULTS, Settings
 from hwci.server.storage import opening
 from hwci.server.storage.location import MEMORY, Location, part_of
 from hwci.server.storage.ports import Storage
-from hwci.server.storage.records import AuditEntry
 from hwci.server.storage.sql.whole import Tell
 from hwci.wire.errors import ErrorBody
 
@@ -113,22 +109,13 @@ def check(database: str, tell: Tell = lambda *_: None) -> CheckResult:
         return checked
 
 
-class Restored(NamedTuple):
-    """The new name of the former database, None if there was none; and the row from which on the
-    audit log has a new key, None if its key is there.
+def restore(database: str, copy: Path) -> Path | None:
+    """Replace a database that no server has by a backup. Return the new name of the former one, if
+    there was one. Raises `StorageError`.
     """
-
-    former: Path | None
-    audit_from: int | None
-
-
-def restore(database: str, copy: Path) -> Restored:
-    """Replace a database that no server has by a backup. Raises `StorageError`."""
     location = _kept(database)
     _make_folder(location)
-    former = opening.restore_storage(location.written, copy)
-    older = opening.missing_steps(location.written)
-    return Restored(former, None if older else _begin_audit_anew(location))
+    return opening.restore_storage(location.written, copy)
 
 
 def copy(
@@ -140,60 +127,11 @@ def copy(
 
     Raises:
         StorageError: one of them cannot be used, or is in use, or the target is not empty.
-        SettingsError: a key of the audit log cannot be used.
     """
     source_path, to = _settled(source, settings), _settled(target, settings)
     _require_made(source_path, flag="--from")
     _make_folder(to)
     return opening.copy_storage(source_path, to, tell)
-
-
-def new_audit_key(database: str, settings: Settings = DEFAULTS) -> int:
-    """Continue the audit log under a new key, if the present one does not fit and no server runs.
-    Return the number of the first row. Raises `StorageError`.
-    """
-    location = _settled(database, settings)
-    _require_made(location)
-    first = _begin_audit_anew(location)
-    if first is None:
-        raise StorageError("The key of the audit log is there and fits", "leave it as it is")
-    return first
-
-
-def _begin_audit_anew(location: Location) -> int | None:
-    def entry(org_id: UUID) -> AuditEntry:
-        return operator_entry("audit_log.new_key", org_id, system_clock())
-
-    return opening.restart_audit_log(location, entry)
-
-
-def audit_key_of(database: str, secret_key_file: Path | None = None) -> Path:
-    """Return where the key of a database's audit log is. Raises `StorageError`."""
-    location = _kept(database, secret_key_file)
-    if location.audit_key_file is None:
-        raise StorageError(
-            f"{location.shown} has no folder for the key, and HWCI_SECRET_KEY_FILE is not set",
-            "name the key of the log by --key",
-        )
-    return location.audit_key_file
-
-
-def verify_export(file: Path, key_file: Path, head: str | None) -> AuditReport:
-    """Check whether an export of the audit log is whole.
-
-    Raises:
-        RefusedError: it is not an export, or the noted head is malformed.
-        SettingsError: the key cannot be used.
-        StorageError: a file cannot be read.
-    """
-    key = opening.read_audit_key(key_file)
-    if key is None:
-        raise StorageError(f"There is no key {key_file}", "name the key of the log by --key")
-    try:
-        with file.open(encoding="utf-8") as lines:
-            return audit_chain.verify_export(lines, key, head)
-    except (OSError, UnicodeDecodeError) as fault:
-        raise StorageError(f"Cannot read {file}: {fault}", "name an export") from fault
 
 
 def migrate(database: str, *, check: bool, secret_key_file: Path | None = None) -> Sequence[str]:
@@ -278,7 +216,6 @@ async def _operate(location: Location, command: Command, settings: Settings) -> 
     passwords = Passwords()
     secret = Secret(
         settings.secret_key_file or location.key_file,
-        audit_key_file=location.audit_key_file,
         servers_read_after=0.0 if location.file else 3 * KEYS_SECONDS,
     )
     try:

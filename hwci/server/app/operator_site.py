@@ -32,7 +32,6 @@ from hwci.server.services.operator.commands import (
     KeepSent,
     ListOrganizations,
     ListUsage,
-    ReadAudit,
     VerifyAudit,
 )
 from hwci.server.services.operator.operator import Operator, Secret
@@ -45,7 +44,7 @@ LOG = logging.getLogger("hwci.server")
 
 SENT_BYTES = 2 * limits.RUN_REPORT_BYTES
 """The largest body of an import: the largest report, with its names written out."""
-_READ_ONLY = (Check, FindUser, ListOrganizations, ListUsage, ReadAudit, VerifyAudit)
+_READ_ONLY = (Check, FindUser, ListOrganizations, ListUsage, VerifyAudit)
 
 
 @asynccontextmanager

@@ -41,11 +41,10 @@ from hwci.server.settings import DEFAULTS, Settings
 from hwci.server.storage.location import MEMORY, Location
 from hwci.server.storage.opening import driver_doubt
 from hwci.server.storage.ports import Storage
-from hwci.server.storage.records import NOBODY
 from hwci.version import build_version
 
 # A page of thousands of failures makes ten times as many small values, none of them in a cycle.
-# Python's search for cycles after every 700 would take a twentieth of the page's time (ADR 0106).
+# Python's search for cycles after every 700 would take a twentieth of the page's time (ADR 0008).
 _VALUES_PER_COLLECTION = 10_000
 USUAL_URL = f"http://{DEFAULTS.host}:{DEFAULTS.port}"
 """Where a command looks for a server, if nothing names one."""
@@ -69,8 +68,7 @@ async def serving(
     `storage`: one that the caller closes; else it is opened by the settings.
 
     Raises:
-        StorageError: the database cannot be opened, is damaged, or its audit log cannot be added
-            to.
+        StorageError: the database cannot be opened, or is damaged.
         SettingsError: the secret key cannot be used, or the files for TLS.
         ListenError: the address is in use, or does not belong to this machine.
     """
@@ -84,7 +82,6 @@ async def serving(
             )
             storage = open_database(location)
             stack.push_async_callback(storage.close)
-            await storage.write(lambda writer: writer.require_audit(), person=NOBODY)
             socket = location.socket
             wheel_folder = location.wheels
         wheels = stack.enter_context(closing(Wheels(wheel_folder)))
@@ -92,7 +89,7 @@ async def serving(
         await storage.look_over()
         signer = make_signer(settings, clock)
         if socket is not None:
-            secret = Secret(key_file(settings), signer, location.audit_key_file)
+            secret = Secret(key_file(settings), signer)
             site = operator_site(socket, storage, clock, secret, settings)
             await stack.enter_async_context(site)
         https = tls is not None or (settings.base_url or "").startswith("https:")

@@ -18,7 +18,7 @@ from hwci.wire import limits
 _ALGORITHM = "HS256"
 _ISSUER = _AUDIENCE = "hwci"
 _AHEAD_SECONDS = 600
-"""The clock of another server with the same key may be ahead by this much (ADR 0068)."""
+"""The clock of another server with the same key may be ahead by this much (ADR 0007)."""
 _OURS = ("iss", "aud", "iat", "exp")
 
 

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The audit log: its entries, and the log as owners and admins read it."""
+"""The audit log: its entries, and the log as owners and admins read it. Entries hold ids of people;
+names and e-mails are looked up when the log is read.
+"""
 
+from collections.abc import Mapping
 from dataclasses import asdict
 from datetime import datetime
 from uuid import UUID, uuid4
@@ -8,10 +11,14 @@ from uuid import UUID, uuid4
 from hwci.contract.shape import ListPage
 from hwci.server.services.access import Member
 from hwci.server.storage.ports import Reader, Storage, Writer
-from hwci.server.storage.records import AuditEntry, Box, User
+from hwci.server.storage.records import NOBODY, AuditEntry, Box, User
 from hwci.wire import accounts as wire
 from hwci.wire import limits
 from hwci.wire.queries import PageQuery
+
+REMOVED = "someone who was removed"
+_OF_A_PERSON = ("member.", "invite.", "user.", "password.reset_link")
+"""What is done to a person, or to the invitation of one: the target is their id."""
 
 
 class AuditLog:
@@ -25,7 +32,9 @@ class AuditLog:
 
         def work(reader: Reader) -> ListPage[wire.AuditEntryAnswer]:
             rows = reader.audit_log(member.org_id, query.offset, query.limit)
-            return query.page_of(rows, _answer)
+            ids = {UUID(row.target) for row in rows.items} | {row.actor_id for row in rows.items}
+            people = reader.people(ids)
+            return query.page_of(rows, lambda row: _answer(row, people))
 
         return await self._storage.read(work, organization=member.org_id, person=member.id)
 
@@ -33,8 +42,8 @@ class AuditLog:
 def entry_of(
     actor: User | Box, at: datetime, action: str, target: UUID, /, **details: object
 ) -> AuditEntry:
-    """Return an entry. `details` hold JSON values, and no secret."""
-    return AuditEntry(uuid4(), at, actor.id, name_of(actor), action, str(target), details)
+    """Return an entry. `details` hold JSON values, no secret, and no name of a person."""
+    return AuditEntry(uuid4(), at, actor.id, action, str(target), details)
 
 
 def record_everywhere(writer: Writer, user_id: UUID, entry: AuditEntry) -> None:
@@ -48,6 +57,14 @@ def name_of(actor: User | Box) -> str:
     return actor.name or actor.email if isinstance(actor, User) else actor.name
 
 
-def _answer(entry: AuditEntry) -> wire.AuditEntryAnswer:
-    actor = wire.Actor(id=entry.actor_id, name=entry.actor_name)
-    return wire.AuditEntryAnswer(**asdict(entry), actor=actor)
+def _answer(entry: AuditEntry, people: Mapping[UUID, tuple[str, str]]) -> wire.AuditEntryAnswer:
+    name, email = people.get(entry.actor_id, ("", REMOVED))
+    if entry.actor_id == NOBODY:  # no user
+        name = "operator"
+    elif entry.action == "box.installed":  # by the box itself
+        name = str(entry.details["name"])
+    details = dict(entry.details)
+    if entry.action.startswith(_OF_A_PERSON):
+        _, details["email"] = people.get(UUID(entry.target), ("", REMOVED))
+    actor = wire.Actor(id=entry.actor_id, name=name or email)
+    return wire.AuditEntryAnswer(**{**asdict(entry), "details": details}, actor=actor)

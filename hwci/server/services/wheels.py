@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The wheels of hwci that this server hands out: the one that it runs from, and those of earlier
-versions, which pipelines pin (contract, "Install"; docs/adr/0039).
+versions, which pipelines pin (contract, "Install"; docs/adr/0020).
 
 This module decides what is in a wheel and where wheels are kept. It does not know addresses beyond
 their path, nor who installs what.

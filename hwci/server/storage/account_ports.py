@@ -142,8 +142,8 @@ class AccountsWriter(Accounts, Protocol):
         True.
         """
 
-    def withdraw_invites(self, org_id: UUID, email_key: str) -> None:
-        """Delete every unused invitation of an e-mail to an organization."""
+    def withdraw_invites(self, org_id: UUID, email_key: str, at: datetime) -> None:
+        """Use up every unused invitation of an e-mail to an organization."""
 
     def drop_invites(self, before: datetime, most: int) -> int:
         """Delete invitations that were used or expired by then, up to a number; return how many."""

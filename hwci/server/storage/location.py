@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from hwci.server.errors import SettingsError
-from hwci.server.storage.audit_key import key_file
 
 MEMORY = "memory:"
 POSTGRESQL = frozenset({"postgresql", "postgres"})
@@ -71,21 +70,13 @@ class Location:
         """Where the key that signs access tokens is made by default."""
         return None if self.file is None else Path(f"{self.file}.key")
 
-    @property
-    def audit_key_file(self) -> Path | None:
-        """Where the key of the audit log is: beside the file, else beside the secret key."""
-        beside = self.file or self.secret_key_file
-        return None if beside is None else key_file(beside)
-
-    def require_place_of_keys(self) -> Path:
-        """Return the file that has the key of the audit log beside it. Raises `SettingsError`."""
-        beside = self.file or self.secret_key_file
-        if beside is None:
+    def require_place_of_key(self) -> None:
+        """Raise `SettingsError` where the key that signs has no place."""
+        if (self.file or self.secret_key_file) is None:
             raise SettingsError(
-                "HWCI_SECRET_KEY_FILE is not set: a database server has no folder for the keys",
+                "HWCI_SECRET_KEY_FILE is not set: a database server has no folder for the key",
                 "name a file that all servers of this database have",
             )
-        return beside
 
     @property
     def session(self) -> "Location":

@@ -1,27 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
 """The one place that names a database driver: from a location to a `Storage`."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import ModuleType
-from uuid import UUID
 
 from hwci.server.errors import StorageError, pip_install
-from hwci.server.storage.audit_key import key_file, read_audit_key, write_key
 from hwci.server.storage.location import ADDRESS_FORM, MEMORY, PARAMETERS, POSTGRESQL, Location
 from hwci.server.storage.ports import Storage
-from hwci.server.storage.records import AuditEntry, Checked
+from hwci.server.storage.records import Checked
 from hwci.server.storage.sql import whole
 from hwci.server.storage.sql.whole import Side, Tell
-from hwci.server.storage.sqlite.audit_key import put_back_key, restart
 from hwci.server.storage.sqlite.checking import check, check_copy, damage_of_sent
-from hwci.server.storage.sqlite.condition import Condition, note_damage
+from hwci.server.storage.sqlite.condition import note_damage
 from hwci.server.storage.sqlite.connections import driver_doubt, known_version, steps_after
 from hwci.server.storage.sqlite.copying import put_back
-from hwci.server.storage.sqlite.locking import check_header, database_lock, refuse_second_names
+from hwci.server.storage.sqlite.locking import database_lock, refuse_second_names
 from hwci.server.storage.sqlite.store import SqliteStorage, TemporaryStorage
 from hwci.server.storage.sqlite.whole import source_in, tables_in_order, target_in
 
@@ -31,8 +28,6 @@ __all__ = [
     "driver_doubt",
     "missing_steps",
     "open_storage",
-    "read_audit_key",
-    "restart_audit_log",
     "restore_storage",
 ]
 
@@ -105,48 +100,23 @@ def restore_storage(where: str | Path, copy: Path) -> Path | None:
     """
     path = _file(Location(str(where)))
     with database_lock(path) as note:
-        arriving = read_audit_key(
-            key_file(copy)
-        )  # an unusable one is refused before anything moves
         kept = put_back(path, copy, damage_of_sent)
-        put_back_key(path, kept, arriving)
         note_damage(note, ())
         return kept
 
 
-def restart_audit_log(location: Location, entry_for: Callable[[UUID], AuditEntry]) -> int | None:
-    """Continue the audit log of a database under a new key; `entry_for` makes the
-    entry about it for an organization. Return the number of the first row; None if the present key
-    fits.
-
-    Raises:
-        StorageLockedError: another process, usually a running server, holds the file.
-        StorageError: it cannot be used.
-    """
-    if location.kind in POSTGRESQL:
-        first: int | None = _postgresql("whole").restart(location, entry_for)
-        return first
-    path = _file(location)
-    check_header(path, known_version())
-    with database_lock(path) as note:
-        Condition(path, note)  # a damaged one is refused
-        return restart(path, entry_for)
-
-
 def copy_storage(source: Location, target: Location, tell: Tell) -> int:
-    """Copy a database with the key of its audit log into an empty one, or go on with that; return
-    how many rows it has. No other process has one of them open meanwhile.
+    """Copy a database into an empty one, or go on with that; return how many rows it has. No other
+    process has one of them open meanwhile.
 
     Raises:
         StorageLockedError: another process, usually a running server, does.
-        StorageError: one cannot be used, the target is not empty, or another log's key is there.
-        SettingsError: a key cannot be read, or has no place.
+        StorageError: one cannot be used, or the target is not empty.
     """
     of = f"{source.file or source.shown} (schema {known_version()})"
     if (target.file or target.written) == (source.file or source.written):
         raise StorageError(f"{source.shown} is the source itself", "name another database")
     with _source(source) as copied, _target(target, of) as copy:
-        _copy_key(source, target)
         return whole.copy(copied, copy, tables_in_order(), of, tell)
 
 
@@ -162,20 +132,6 @@ def _target(location: Location, of: str) -> AbstractContextManager[Side]:
         side: AbstractContextManager[Side] = _postgresql("whole").target_in(location, of)
         return side
     return target_in(_file(location), of)
-
-
-def _copy_key(source: Location, target: Location) -> None:
-    """Put the key of the audit log beside a copy; one that is lost stays lost."""
-    beside = target.require_place_of_keys()
-    key = read_audit_key(key_file(source.require_place_of_keys()))
-    there = read_audit_key(key_file(beside))
-    if there is not None and there != key:
-        raise StorageError(
-            f"{key_file(beside)} is the key of another audit log",
-            "move it away if nothing uses it, or name another database",
-        )
-    if key is not None and there is None:
-        write_key(beside, key)
 
 
 def _file(location: Location) -> Path:

@@ -33,7 +33,7 @@ from hwci.server.storage.account_ports import (
     Sessions,
     SessionsWriter,
 )
-from hwci.server.storage.audit_chain import AuditPage
+from hwci.server.storage.audit_chain import AuditRow
 from hwci.server.storage.records import (
     AuditEntry,
     Box,
@@ -340,20 +340,18 @@ class Audit(Protocol):
     def last_actors(self, org_id: UUID, actions: Collection[str]) -> Mapping[UUID, UUID]:
         """Return who did one of these actions last, by what it was done to."""
 
-    def audit_page(self, after: int, limit: int) -> AuditPage:
-        """Return the rows of the whole log after a number, in order, with the seal of its head."""
+    def people(self, ids: Collection[UUID]) -> Mapping[UUID, tuple[str, str]]:
+        """Return name and e-mail of the users and invitations that there are of these."""
+
+    def audit_page(self, after: int, limit: int) -> Sequence[AuditRow]:
+        """Return the rows of the whole log after a number, in order."""
 
 
 class AuditWriter(Audit, Protocol):
     """The audit log, for writing."""
 
-    def require_audit(self) -> None:
-        """Raise `StorageError` when no entry can be appended: the key of the log is missing, or the
-        log does not end as it was sealed.
-        """
-
     def add_audit(self, org_id: UUID, entry: AuditEntry) -> None:
-        """Append an entry. Raises as `require_audit`."""
+        """Append an entry."""
 
 
 class Reader(Accounts, Sessions, Keys, Boxes, Runs, Records, Audit, Protocol):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Short reads before long ones (ADR 0107).
+"""Short reads before long ones (ADR 0002).
 
 Nobody says of a caller's read how long it takes: each begins among the short ones, and one that
 has computed for `SHORT_SECONDS` is begun again among the long ones. This module does not know what

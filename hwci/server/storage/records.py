@@ -404,7 +404,6 @@ class AuditEntry:
     id: UUID
     at: datetime
     actor_id: UUID
-    actor_name: str
     action: str
     target: str
     details: Mapping[str, object]

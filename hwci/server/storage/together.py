@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes of one organization that wait at the same time share a transaction (ADR 0101).
+"""Writes of one organization that wait at the same time share a transaction (ADR 0002).
 
 This module decides which writes are done together, and what becomes of them when one fails: then
 none of the transaction is kept, and each is done again in one of its own. A write that nobody waits

@@ -171,7 +171,7 @@ def _body(name: str, file: str, source: str, owners: Mapping[str, str]) -> str:
     if other := _OTHER_FORM.search(_IMPORT_LATER.sub("", body)):
         raise ValueError(
             f"{name}: a module of this form is not joined to others: {other[0].strip('; ')} "
-            "(docs/adr/0022 lists them)"
+            "(docs/adr/0014 lists them)"
         )
     return _IMPORT_LATER.sub(later, body)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Why failures have their class, by what would give them another one (ADR 0071).
+"""Why failures have their class, by what would give them another one (ADR 0009).
 
 Each model makes itself of the answer of the analysis with `of`. No figure is computed here.
 """

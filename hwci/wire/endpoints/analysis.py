@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Answers beside the rules (ADR 0063): none of them is part of an answer of the specification."""
+"""Answers beside the rules (ADR 0009): none of them is part of an answer of the specification."""
 
 from hwci.contract.shape import ListPage
 from hwci.contract.trends import Trends

@@ -202,7 +202,7 @@ class TestInvites:
         assert await storage.read(lambda r: r.invite_by_id(INVITE.id)) == used
         assert await storage.read(lambda r: r.invite_by_id(SET_UP.id)) is None
 
-    async def test_what_is_withdrawn_is_forgotten_for_one_e_mail_in_one_organization(
+    async def test_what_is_withdrawn_is_used_up_for_one_e_mail_in_one_organization(
         self, storage: Storage
     ) -> None:
         elsewhere = another(b"elsewhere", offer=replace(OFFER, org_id=OTHER.id))
@@ -213,12 +213,13 @@ class TestInvites:
             found(writer)
             for one in (INVITE, elsewhere, stranger, used, twice, SET_UP):
                 writer.add_invite(one)
-            writer.withdraw_invites(ACME.id, OFFER.email_key)
+            writer.withdraw_invites(ACME.id, OFFER.email_key, NOON)
 
         await storage.write(withdraw)
         digests = (b"invite", b"twice", b"elsewhere", b"stranger", b"used", b"set-up")
         kept = await storage.read(lambda r: [r.invite(digest) for digest in digests])
-        assert kept == [None, None, elsewhere, stranger, used, SET_UP]
+        over = [replace(invite, used_at=NOON) for invite in (INVITE, twice)]
+        assert kept == [*over, elsewhere, stranger, used, SET_UP]
 
     async def test_a_new_set_up_token_takes_the_place_of_the_earlier_and_of_nothing_else(
         self, storage: Storage

@@ -21,7 +21,7 @@ from hwci.server.storage.new_file import give_name, part_beside
 from hwci.server.storage.opening import open_storage, restore_storage
 from hwci.server.storage.ports import Storage, Writer
 from hwci.server.storage.sql.transaction import Transaction
-from hwci.server.storage.sqlite import copying, store
+from hwci.server.storage.sqlite import copying
 from hwci.server.storage.sqlite.connections import open_writer
 from tests.server.storage.examples import ACME, NOON, REPORT
 
@@ -107,28 +107,13 @@ def test_a_writer_does_not_make_a_copy_begin_again(
     assert asyncio.run(run_ids(tmp_path / "copy.db")) == {0}
 
 
-async def test_a_copy_whose_key_cannot_be_written_is_none(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def refuse(*_: object) -> None:
-        raise StorageError("Cannot write the key", "make room")
-
-    monkeypatch.setattr(store, "write_key", refuse)
-    storage = open_storage(tmp_path / "hwci.db")
-    with pytest.raises(StorageError, match="Cannot write the key"):
-        await storage.backup(tmp_path / "copy.db")
-    await storage.close()
-
-    assert not (tmp_path / "copy.db").exists()
-
-
-async def test_a_copy_is_one_file_and_its_key_that_its_owner_alone_can_read(tmp_path: Path) -> None:
+async def test_a_copy_is_one_file_that_its_owner_alone_can_read(tmp_path: Path) -> None:
     storage = open_storage(tmp_path / "hwci.db")
     await storage.backup(tmp_path / "copies.db")
     await storage.close()
 
     assert stat.S_IMODE((tmp_path / "copies.db").stat().st_mode) == 0o600
-    assert names(tmp_path) == {*OWN, "copies.db", "copies.db.audit-key"}
+    assert names(tmp_path) == {*OWN, "copies.db"}
 
 
 def test_a_file_that_is_being_written_is_written_by_nobody_else(tmp_path: Path) -> None:
@@ -197,7 +182,7 @@ async def test_a_damaged_database_gives_no_copy(tmp_path: Path) -> None:
     assert not (tmp_path / "copy.db").exists()
 
 
-OWN = {"hwci.db", "hwci.db.audit-key", "hwci.db.lock", "hwci.db.sums"}
+OWN = {"hwci.db", "hwci.db.lock", "hwci.db.sums"}
 
 
 def names(folder: Path) -> set[str]:

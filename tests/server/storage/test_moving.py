@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An organization moves between any two databases by an export and an import (ADR 0052)."""
+"""An organization moves between any two databases by an export and an import (ADR 0022)."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # ruff: noqa: ASYNC240 - nothing else runs on the loop of these tests
 """A page that is not what was written is found, and a log that lacks what was acknowledged
-(ADR 0113); a file that is whole is never refused.
+(ADR 0006); a file that is whole is never refused.
 """
 
 import asyncio
@@ -263,7 +263,6 @@ async def test_nothing_is_logged_of_the_sums_of_a_file_that_hwci_made_itself(
     await fill(storage, 10)
     await storage.backup(tmp_path / "backup.db")
     crashed = copied(path, tmp_path / "crashed")
-    shutil.copy(beside(path, ".audit-key"), crashed.parent)
     await storage.close()
     restore_storage(path, tmp_path / "backup.db")
     assert await serves(path)

@@ -625,21 +625,6 @@ async def test_a_copy_names_the_row_whose_names_no_index_row_holds(
             open_storage(location)
 
 
-async def test_a_lost_key_of_the_audit_log_is_told_with_both_ways_to_go_on(
-    postgresql: Server,
-) -> None:
-    with postgresql.database() as location:
-        store = open_storage(location)
-        await store.close()
-        assert location.audit_key_file is not None
-        location.audit_key_file.unlink()
-        store = open_storage(location)
-        both = r"take that of another server .*, or go on under a new key: hwci admin audit new-key"
-        with pytest.raises(StorageError, match=both):
-            await store.write(lambda w: w.require_audit())
-        await store.close()
-
-
 def cut(location: Location) -> None:
     """End every connection to a database but the one that does so."""
     with closing(connect(location)) as connection:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Short reads before long ones (ADR 0107), on every driver: a read that computes for long is begun
+"""Short reads before long ones (ADR 0002), on every driver: a read that computes for long is begun
 again among the long ones, and nobody else waits for it.
 """
 

@@ -93,12 +93,12 @@ def test_every_connection_has_its_pragmas(tmp_path: Path) -> None:
     writer.close()
 
 
-async def test_a_closed_database_is_one_file_with_its_lock_its_sums_and_the_key_of_its_log(
+async def test_a_closed_database_is_one_file_with_its_lock_and_its_sums(
     tmp_path: Path,
 ) -> None:
     await made(tmp_path / "hwci.db")
     names = sorted(path.name for path in tmp_path.iterdir())
-    assert names == ["hwci.db", "hwci.db.audit-key", "hwci.db.lock", "hwci.db.sums"]
+    assert names == ["hwci.db", "hwci.db.lock", "hwci.db.sums"]
 
 
 async def test_nobody_else_may_read_the_file_or_what_stands_beside_it(tmp_path: Path) -> None:
@@ -159,7 +159,6 @@ class TestLock:
         assert {one.name for one in tmp_path.iterdir()} == {
             "folder",
             "hwci.db",
-            "hwci.db.audit-key",
             "hwci.db.lock",
             "hwci.db.sums",
             "link.db",

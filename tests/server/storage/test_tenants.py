@@ -14,7 +14,6 @@ from hwci.engine.facts import Product, failure_id
 from hwci.engine.history import Scope, Where
 from hwci.engine.page.failures import evidence
 from hwci.server.storage.records import CiKey, ReaderKey
-from hwci.server.storage.sql.accounts.audit import open_key
 from hwci.server.storage.sql.transaction import Transaction
 from hwci.server.storage.sqlite.connections import open_writer
 from hwci.server.storage.sqlite.whole import tables_in_order
@@ -42,7 +41,6 @@ from tests.server.storage.live_runs import ask_runs, record_runs
 # housekeeping, which goes over all of them.
 NO_TENANT = {
     *("organization", "user", "session", "refresh_token", "identity", "invite"),
-    "audit_head",
 }
 BY_OTHER_KEYS = {
     ("ci_key", "digest = "),
@@ -61,6 +59,7 @@ def record_everything(writer: Transaction) -> None:
     record_people(writer)
     record_keys_and_boxes(writer)
     writer.add_audit(ACME.id, ENTRY)
+    writer.people([ADA.id])
     record_runs(writer)
     draw = HistoryDraw(3)
     for _ in range(60):
@@ -91,7 +90,7 @@ def record_people(writer: Transaction) -> None:
     writer.use_refresh_token(TOKEN.digest, NOON)
     writer.expire_tokens(ADA.id)
     writer.drop_refresh_tokens(NOON, 9)
-    writer.withdraw_invites(ACME.id, "new@example.org")
+    writer.withdraw_invites(ACME.id, "new@example.org", NOON)
     writer.drop_invites(NOON - timedelta(days=1), 9)
     writer.end_session(SESSION.id, NOON)
     writer.end_sessions(ADA.id, NOON)
@@ -170,7 +169,6 @@ def statements(tmp_path_factory: pytest.TempPathFactory) -> set[str]:
     """Return every statement that a full use runs, with its values taken out."""
     folder: Path = tmp_path_factory.mktemp("tenants")
     connection = open_writer(folder / "hwci.db")
-    connection.audit_key = open_key(connection, connection.path)
     seen: set[str] = set()
 
     def keep(statement: str) -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes that wait together share a transaction, and each has its own end (ADR 0101)."""
+"""Writes that wait together share a transaction, and each has its own end (ADR 0002)."""
 
 import asyncio
 import threading

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # ruff: noqa: ASYNC240 - nothing else runs on the loop of these tests
 """A copy holds all that its source does, in any kind of database, also when it was killed on the
-way; until it is whole nothing else opens it (ADR 0058).
+way; until it is whole nothing else opens it (ADR 0007).
 """
 
 import asyncio
@@ -21,11 +21,10 @@ from typing import Any
 import pytest
 
 from hwci.contract.vocabulary import Outcome, Role, RunEventType
-from hwci.server.app.operating import copy, new_audit_key
+from hwci.server.app.operating import copy
 from hwci.server.errors import DamagedError, StorageError, StorageLockedError
+from hwci.server.services.operator.audit_chain import verify
 from hwci.server.settings import Settings
-from hwci.server.storage.audit_chain import AuditWalk
-from hwci.server.storage.audit_key import key_file, read_audit_key
 from hwci.server.storage.location import Location
 from hwci.server.storage.opening import open_storage
 from hwci.server.storage.ports import Reader, Storage, Writer
@@ -65,6 +64,7 @@ import os, signal, sys
 from importlib import import_module
 from pathlib import Path
 from hwci.server.app.operating import copy
+from hwci.server.services.operator.audit_chain import verify
 from hwci.server.settings import Settings
 from hwci.server.storage.sql import whole
 
@@ -208,12 +208,8 @@ async def test_a_copy_holds_all_that_its_source_does(new: NewDatabase, kind: str
     assert rows > 500
     assert await shown(target) == before
     async with opened(target) as storage:
-        page = await storage.read(lambda reader: reader.audit_page(0, 99))
-        walk = AuditWalk(read_audit_key(key_file(target.require_place_of_keys())))
-        for row in page.rows:
-            walk.take(row)
-        walk.end(page.head_seal)
-        assert (walk.rows, walk.unsealed, walk.faults) == (3, 0, [])
+        report = await verify(storage, None)
+    assert (report.whole, report.rows) == (True, 3)
 
 
 @pytest.mark.parametrize("kind", DRIVERS)
@@ -274,7 +270,6 @@ async def test_an_unfinished_copy_is_finished_with_its_own_source(
 ) -> None:
     source, other, target = await filled(new("sqlite")), await filled(new("sqlite")), new(kind)
     stop_midway(source, target)
-    key_file(target.require_place_of_keys()).unlink()
     with pytest.raises(StorageError, match=f"unfinished copy of {source.file} .*, not of"):
         copied(other, target)
     if kind == "sqlite":
@@ -306,41 +301,6 @@ async def test_nothing_is_copied_while_a_server_has_one_of_both(
                 await filled(other)
             with pytest.raises(StorageLockedError, match=r"is in use.*stop .* first"):
                 await asyncio.to_thread(copied, of, to)
-
-
-async def test_a_key_of_another_log_stays(new: NewDatabase) -> None:
-    source, target = await filled(new("sqlite")), new("sqlite")
-    key = key_file(target.require_place_of_keys())
-    key.write_text("k" * 32)
-    key.chmod(0o600)
-
-    with pytest.raises(StorageError, match=f"{key} is the key of another audit log; move it"):
-        copied(source, target)
-
-    assert key.read_text() == "k" * 32
-
-
-@pytest.mark.parametrize("kind", DRIVERS)
-async def test_a_lost_key_is_lost_in_the_copy_too_and_a_new_one_goes_on(
-    new: NewDatabase, kind: str
-) -> None:
-    source, target = await filled(new("sqlite")), new(kind)
-    key_file(source.require_place_of_keys()).unlink()
-
-    await asyncio.to_thread(copied, source, target)
-
-    async with opened(target) as storage:
-        with pytest.raises(StorageError, match=r"key of the audit log, .*, is missing"):
-            await storage.write(lambda writer: writer.add_audit(ACME.id, ENTRY))
-    settings = Settings(secret_key_file=target.secret_key_file)
-    first = await asyncio.to_thread(new_audit_key, target.written, settings)
-    assert first == 4
-    async with opened(target) as storage:
-        await storage.write(lambda writer: writer.add_audit(ACME.id, ENTRY))
-        log = await storage.read(lambda reader: reader.audit_log(ACME.id, 0, 9))
-    assert "audit_log.new_key" in {one.action for one in log.items}
-    with pytest.raises(StorageError, match="is there and fits"):
-        await asyncio.to_thread(new_audit_key, target.written, settings)
 
 
 @pytest.mark.parametrize("kind", DRIVERS)

@@ -22,7 +22,7 @@ PAGE = Path(__file__).parents[3] / "docs/calibration.md"
 _HEAD = """\
 # Calibration
 
-How good the answers beside the rules are ([ADR 0063](adr/0063-answers-beside-the-rules.md)), on
+How good the answers beside the rules are ([ADR 0009](adr/0009-answers-beside-the-rules.md)), on
 simulated benches whose causes are known (`tests/simulation/fleet.py`). `make calibration` writes
 this page: it computes every figure again, from the same seeds.
 """

@@ -177,7 +177,7 @@ holds some percent more. The second observer knows the rate, and nothing better 
 first knows that it is 2, 5 or 20 %. Both know how often a steady test fails, and that the test is
 flaky once at most. We see how often the {QUIET.tests - 1} other tests fail, and allow for several
 times and for lower rates, so our set is longer and holds more
-([ADR 0095](adr/0095-the-set-stays-as-long-as-it-is.md)). Of 200 runs on 5 boxes {MANY:,} races are
+([ADR 0011](adr/0011-a-commit-has-one-certainty.md)). Of 200 runs on 5 boxes {MANY:,} races are
 drawn, of other sizes {CASES[200]} or {CASES[2000]}: a share of 130 may be two percent off.
 
 [LUCI Analysis](https://pkg.go.dev/go.chromium.org/luci/analysis), which watches the tests of
@@ -235,7 +235,7 @@ _CAME_AGAIN = """\
 
 A race that was fixed and brought back, at commits drawn at random (200 runs, 5 boxes), and that
 failed twice since: how often the set holds the commit that brought it back. It holds less than it
-says, as we take that to be rare ([ADR 0093](adr/0093-other-tests-say-what-is-steady.md)): otherwise
+says, as we take that to be rare ([ADR 0011](adr/0011-a-commit-has-one-certainty.md)): otherwise
 the sets above would be about a third longer.
 """
 _CHANCES = """\

@@ -43,7 +43,7 @@ The share of failed attempts on one box over a history. Causes come and go as of
 often the 95 % interval holds the true share (the mean of all fleets), and how wide that is (median,
 in points). "By number" takes results for independent. By ours, a period has seven parts, in which
 the box and all others tell together how much shares differ
-([ADR 0098](adr/0098-shares-of-results-by-parts-of-the-period.md)).
+([ADR 0010](adr/0010-a-box-is-compared-within-test-and-commit.md)).
 """
 
 

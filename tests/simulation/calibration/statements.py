@@ -191,7 +191,7 @@ _BIAS = """\
 ### Runs that exist because of others
 
 The same fleets in which all boxes are alike: how often a box is accused as it is said, and how
-often if no run was left out and none compared apart (ADR 0131).
+often if no run was left out and none compared apart (ADR 0010).
 """
 
 

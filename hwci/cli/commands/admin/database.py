@@ -44,7 +44,7 @@ def backup(
     """
     to = to.absolute()
     with operator_errors("No backup was made", "Name another file"):
-        from hwci.server.app import BackUp, audit_key_of, copy_progress
+        from hwci.server.app import BackUp, copy_progress
 
         where = database_of(database)
         with progress(
@@ -52,11 +52,6 @@ def backup(
         ):
             ask(database, BackUp(to=to))
     note(f"The backup is whole: {mebibytes(to.stat().st_size)}.")
-    key = audit_key_of(str(to))
-    if key.exists():
-        note(f"The key of its audit log is {key}: keep it with the backup.")
-    else:
-        note("The key of its audit log is missing beside the database, and so beside the backup.")
     write(str(to))
 
 
@@ -79,15 +74,10 @@ def restore(
         where = database_of(database)
         shown = Location(where).shown
         with progress(lambda: f"Restoring {shown}"):
-            done = put_back(where, backup_file.absolute())
+            former = put_back(where, backup_file.absolute())
     note(f"{shown} is now a copy of {backup_file}.")
-    if done.former is not None:
-        note(f"The former database is {done.former}")
-    if done.audit_from is not None:
-        note(
-            f"The key of its audit log is missing beside the backup: the log goes on under a new"
-            f" key from row {done.audit_from} on, and has an entry about it."
-        )
+    if former is not None:
+        note(f"The former database is {former}")
     note("Next: start the server. CI keys that were revoked since the backup work again.")
 
 
@@ -112,9 +102,9 @@ def copy(
 ) -> None:
     """Copy the whole database into an empty one: from a file to PostgreSQL, or back.
 
-    Everything moves: organizations, accounts, keys, the audit log with its key, reports, what they
-    replaced. No server may use either meanwhile. A copy that was stopped goes on when the command
-    is given again; at its end both are read and compared. Until then no server opens the copy.
+    Everything moves: organizations, accounts, keys, the audit log, reports, what they replaced. No
+    server may use either meanwhile. A copy that was stopped goes on when the command is given
+    again; at its end both are read and compared. Until then no server opens the copy.
 
     An address without a password takes it from PGPASSWORD or ~/.pgpass, as psql does.
 
@@ -125,7 +115,6 @@ def copy(
       hwci admin copy --from postgresql://hwci@db/hwci --to hwci.db
     """
     with server_errors("The copy is not whole"):
-        from hwci.server.app import audit_key_of
         from hwci.server.app import copy as copy_all
         from hwci.server.settings import read_settings
         from hwci.server.storage.location import Location
@@ -134,14 +123,10 @@ def copy(
         where = database or settings.database
         with progress(lambda: f"Copying: {copied}"):
             total = copy_all(where, to, copied.tell, settings=settings)
-        shown, key = Location(to).shown, audit_key_of(to, settings.secret_key_file)
+        shown = Location(to).shown
     note(
         f"{shown} is now a copy of {Location(where).shown}: {counted(total, 'row')}, all compared."
     )
-    if key.exists():
-        note(f"The key of its audit log is {key}.")
-    else:
-        note("The key of its audit log is missing, as at the source.")
     note(f"Next: hwci serve --database {Location(to).repeated}")
 
 
@@ -380,7 +365,7 @@ def database_of(flag: str | None) -> str:
 
 
 def secret_key_file() -> Path | None:
-    """Return the file of the settings that has the key of the audit log beside it, if any."""
+    """Return the file of the keys that the settings name, if any."""
     from hwci.server.settings import read_settings
 
     return read_settings(os.environ).secret_key_file

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """`hwci admin export` and `import`: one organization in a file that any tool reads, and back from
-such a file or from a folder of kept reports (ADR 0052).
+such a file or from a folder of kept reports (ADR 0022).
 """
 
 from collections import Counter

@@ -25,7 +25,7 @@ Model = TypeVar("Model", bound=BaseModel)
 
 _SHORT_BYTES = 64 * 1024
 """A report up to this may be parsed twice. Most are parsed once, without a search for names given
-twice or for numbers that are not finite, as a field has read each of their names (ADR 0102).
+twice or for numbers that are not finite, as a field has read each of their names (ADR 0008).
 """
 _GZIP_WINDOW = zlib.MAX_WBITS | 16
 

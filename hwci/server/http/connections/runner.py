@@ -35,7 +35,7 @@ PRIVATE: Mapping[type | ModuleType, tuple[str, ...]] = {
     web_protocol: ("_ErrInfo",),
     web.FileResponse: ("_sendfile",),
 }
-"""Private names of the framework that we use, which it may change (docs/adr/0016, 0036)."""
+"""Private names of the framework that we use, which it may change (docs/adr/0008)."""
 CUT_SECONDS = 0.5
 """Seconds for a handler to end once its connection is cut, and again once it is cancelled."""
 

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Answers beside the rules, one file a subject (ADR 0063)."""
+"""Answers beside the rules, one file a subject (ADR 0009)."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Why failures have their class, and what would give them another (ADR 0071).
+"""Why failures have their class, and what would give them another (ADR 0009).
 
 Storage finds facts, the analysis asks the rules, the wire has the shapes: this module joins the
 three within one read transaction.

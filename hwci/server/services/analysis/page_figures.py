@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the metrics page shows beside the specification's answer, in one reading (ADR 0082).
+"""What the metrics page shows beside the specification's answer, in one reading (ADR 0013).
 
 This module decides what of them moves with the clock. Each figure is decided where its own route
 has it.

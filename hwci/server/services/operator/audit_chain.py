@@ -1,64 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The chain of the audit log for the operator: its check and its export (contract, "The audit
-log"). What counts as whole is decided in `storage/audit_chain.py`.
-"""
+"""The check of the audit log's chain: what counts as whole (contract, "The audit log")."""
 
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Sequence
 from uuid import UUID
 
-from pydantic import ValidationError
-
-from hwci.server.errors import ConflictError
-from hwci.server.storage.audit_chain import (
-    BEFORE_ALL,
-    GENESIS,
-    AuditKey,
-    AuditRow,
-    AuditWalk,
-    Tip,
-    Written,
-)
+from hwci.server.storage.audit_chain import BEFORE_ALL, AuditRow, link_of
 from hwci.server.storage.ports import Reader, Storage
 from hwci.wire.base import Answer
 
 PAGE = 2_000
-_UUID_BYTES, _UUID_LETTERS = 16, 36
-
-
-class AuditHead(Answer):
-    """Where a log ends: the number and the link of its last row, and the seal of the head."""
-
-    number: int
-    link: str
-    head_seal: str | None
-
-
-class AuditLine(Answer):
-    """A row of the log. `at`: microseconds since 1970; `details`: the JSON that is kept."""
-
-    number: int
-    org_id: str
-    id: str
-    at: int
-    actor_id: str
-    actor_name: str
-    action: str
-    target: str
-    details: str
-    link: str
-    seal: str
-
-
-class AuditLines(Answer):
-    """Lines in order; `head`: the end of the log, with the last lines only."""
-
-    lines: Sequence[AuditLine]
-    head: AuditHead | None = None
+_FINDINGS = 20
+_UUID_BYTES = 16
 
 
 class AuditFinding(Answer):
-    """A row that is not as it was written, with its organization if known."""
+    """What is wrong with a row; its organization, if known."""
 
     number: int
     org_id: str | None
@@ -66,140 +22,53 @@ class AuditFinding(Answer):
 
 
 class AuditReport(Answer):
-    """Whether a log is whole. `unsealed`: rows from before its key."""
+    """Whether a log is whole, and the first rows that are not as they were written."""
 
     whole: bool
     rows: int
-    unsealed: int
     head: str
     findings: Sequence[AuditFinding]
-    findings_total: int
 
 
-class AuditChain:
-    """Reads the log of a storage page by page, never all of it at once."""
-
-    def __init__(self, storage: Storage) -> None:
-        self._storage = storage
-
-    async def lines(self, after: int) -> AuditLines:
-        """Return the lines after a number."""
-
-        def work(reader: Reader) -> AuditLines:
-            page = reader.audit_page(after, PAGE)
-            lines = [_line(row) for row in page.rows]
-            if len(lines) == PAGE:
-                return AuditLines(lines=lines)
-            last = page.rows[-1].tip if page.rows else _tip_at(reader, after)
-            seal = None if page.head_seal is None else page.head_seal.hex()
-            head = AuditHead(number=last.number, link=last.link.hex(), head_seal=seal)
-            return AuditLines(lines=lines, head=head)
-
-        return await self._storage.read(work)
-
-    async def verify(self, key: AuditKey | None, noted: str | None) -> AuditReport:
-        """Check every row. Raises `ConflictError`: `noted`, an earlier head, is malformed."""
-        walk = AuditWalk(key, _read_head(noted))
-
-        def work(reader: Reader) -> bool:
-            page = reader.audit_page(walk.after, PAGE)
-            for row in page.rows:
-                walk.take(row)
-            if len(page.rows) < PAGE:
-                walk.end(page.head_seal)
-            return len(page.rows) < PAGE
-
-        while not await self._storage.read(work):
-            pass
-        return _report(walk, key)
+async def verify(storage: Storage, noted: str | None) -> AuditReport:
+    """Check the log page by page. `noted`: the head as it was printed earlier."""
+    walk = _Walk(noted)
+    while await storage.read(walk.take_page) == PAGE and len(walk.findings) < _FINDINGS:
+        pass
+    if walk.noted is not None:
+        walk.add(walk.number, None, f"no row up to it is {noted}: one was changed, or cut off")
+    whole, findings = not walk.findings, walk.findings[:_FINDINGS]
+    return AuditReport(whole=whole, rows=walk.rows, head=walk.head, findings=findings)
 
 
-def verify_export(lines: Iterable[str], key: AuditKey, noted: str | None) -> AuditReport:
-    """Check every line of an export. Raises `ConflictError`: a line or `noted` is malformed."""
-    walk, head, seal = AuditWalk(key, _read_head(noted)), None, None
-    for number, line in enumerate(lines, 1):
-        try:
-            if head is not None:
-                raise ValueError
-            if '"headSeal"' in line:
-                head = AuditHead.model_validate_json(line)
-                seal = None if head.head_seal is None else bytes.fromhex(head.head_seal)
-            else:
-                walk.take(_row(AuditLine.model_validate_json(line)))
-        except (ValidationError, ValueError):
-            raise ConflictError(f"Line {number} is not a line of an audit log export") from None
-    walk.end(seal)
-    return _report(walk, key)
+class _Walk:
+    """Checks a log row by row. `noted` is None once it was seen."""
 
+    def __init__(self, noted: str | None) -> None:
+        self.noted = noted
+        self.number, self.link, self.rows = 0, b"", 0
+        self.findings: list[AuditFinding] = []
 
-def _report(walk: AuditWalk, key: AuditKey | None) -> AuditReport:
-    findings = [
-        AuditFinding(
-            number=fault.number,
-            org_id=None if fault.org_id is None else _id_text(fault.org_id),
-            what=fault.what,
-        )
-        for fault in walk.faults
-    ]
-    total = walk.faults_total
-    if key is None:
-        missing = "the key of the log is missing: its seals cannot be checked"
-        findings.append(AuditFinding(number=walk.last.number, org_id=None, what=missing))
-        total += 1
-    return AuditReport(
-        whole=not total,
-        rows=walk.rows,
-        unsealed=walk.unsealed,
-        head=f"{walk.last.number}:{walk.last.link.hex()}",
-        findings=findings,
-        findings_total=total,
-    )
+    @property
+    def head(self) -> str:
+        return f"{self.number}:{self.link.hex()}"
 
+    def take_page(self, reader: Reader) -> int:
+        rows = reader.audit_page(self.number if self.rows else BEFORE_ALL, PAGE)
+        for row in rows:
+            self._take(row)
+        return len(rows)
 
-def _read_head(noted: str | None) -> tuple[int, bytes] | None:
-    if noted is None:
-        return None
-    number, _, link = noted.partition(":")
-    try:
-        if len(link) != 2 * len(GENESIS):
-            raise ValueError
-        return int(number), bytes.fromhex(link)
-    except ValueError:
-        raise ConflictError(
-            f"{noted!r} is not the head of an audit log: write NUMBER:LINK, as `verify` prints it"
-        ) from None
+    def _take(self, row: AuditRow) -> None:
+        expected, org_id = self.number + 1, row.content[0]
+        if row.number > expected:
+            self.add(expected, None, f"it is missing, as are all rows up to {row.number - 1}")
+        elif row.number < expected or row.link != link_of(self.link, row.number, row.content):
+            what = "it is not as it was written, or does not follow on the row before"
+            self.add(row.number, org_id if isinstance(org_id, bytes) else None, what)
+        self.number, self.link, self.rows = row.number, row.link, self.rows + 1
+        self.noted = None if self.noted == self.head else self.noted
 
-
-def _tip_at(reader: Reader, number: int) -> Tip:
-    """Return the row with a number, for a page that has none after it."""
-    rows = [] if number == BEFORE_ALL else reader.audit_page(number - 1, 1).rows
-    return rows[0].tip if rows else Tip()
-
-
-def _line(row: AuditRow) -> AuditLine:
-    shown: dict[str, Any] = {name: _shown(value) for name, value in row.written._asdict().items()}
-    return AuditLine(**shown, number=row.number, link=row.link.hex(), seal=row.seal.hex())
-
-
-def _row(line: AuditLine) -> AuditRow:
-    values = {name: getattr(line, name) for name in Written._fields}
-    values |= {name: _id_bytes(values[name]) for name in ("org_id", "id", "actor_id")}
-    written = Written(**values)
-    return AuditRow(line.number, written, bytes.fromhex(line.link), bytes.fromhex(line.seal))
-
-
-def _shown(value: bytes | str | int) -> str | int:
-    """Return a value for a line; another program may have written bytes that are not UTF-8."""
-    if isinstance(value, bytes):
-        return _id_text(value)
-    if isinstance(value, str):
-        return value.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
-    return value
-
-
-def _id_text(value: bytes) -> str:
-    return str(UUID(bytes=value)) if len(value) == _UUID_BYTES else value.hex()
-
-
-def _id_bytes(text: str) -> bytes:
-    return UUID(text).bytes if len(text) == _UUID_LETTERS else bytes.fromhex(text)
+    def add(self, number: int, org_id: bytes | None, what: str) -> None:
+        known = str(UUID(bytes=org_id)) if org_id and len(org_id) == _UUID_BYTES else None
+        self.findings.append(AuditFinding(number=number, org_id=known, what=what))

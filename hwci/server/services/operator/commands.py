@@ -9,9 +9,8 @@ from uuid import UUID
 
 from pydantic import Field
 
-from hwci.server.services.operator.audit_chain import AuditLines, AuditReport
+from hwci.server.services.operator.audit_chain import AuditReport
 from hwci.server.services.transfer.sent import Sent
-from hwci.server.storage.audit_chain import BEFORE_ALL
 from hwci.server.storage.records import Checked, SentKind
 from hwci.wire.accounts import Email, Password
 from hwci.wire.base import SECRET, Answer, Body, Name
@@ -169,14 +168,6 @@ class RotateSecret(Body):
     drop_former: bool = False
 
 
-class ReadAudit(Body):
-    """Read the rows of the audit log after a number, and with the last of them the head."""
-
-    command: ClassVar = "audit-rows"
-
-    after: int = BEFORE_ALL
-
-
 class VerifyAudit(Body):
     """Check whether the audit log is whole; `head`: one noted earlier."""
 
@@ -203,7 +194,6 @@ Command = (
     | BeginImport
     | KeepSent
     | RotateSecret
-    | ReadAudit
     | VerifyAudit
 )
 COMMANDS: tuple[type[Command], ...] = get_args(Command)
@@ -254,5 +244,4 @@ class CommandResult(Answer):
     base_url: str | None = None
     reports: int | None = None
     kept: Sequence[bool] | None = None
-    audit_lines: AuditLines | None = None
     audit: AuditReport | None = None

@@ -21,7 +21,7 @@ from hwci.server.security.signing import Signer
 from hwci.server.security.tokens import new_token, token_digest
 from hwci.server.services.audit import record_everywhere
 from hwci.server.services.ci_metrics.ingest import HISTORY_SECONDS
-from hwci.server.services.operator.audit_chain import AuditChain
+from hwci.server.services.operator.audit_chain import verify
 from hwci.server.services.operator.commands import (
     AddOwner,
     BackUp,
@@ -37,7 +37,6 @@ from hwci.server.services.operator.commands import (
     ListOrganizations,
     ListUsage,
     PurgeReplaced,
-    ReadAudit,
     Rebuild,
     ResetPassword,
     RotateSecret,
@@ -55,7 +54,6 @@ from hwci.server.services.transfer.exporting import export
 from hwci.server.services.transfer.importing import keep
 from hwci.server.settings import DEFAULTS, Settings, bytes_of
 from hwci.server.storage.new_file import refuse_taken
-from hwci.server.storage.opening import read_audit_key
 from hwci.server.storage.ports import Reader, Storage, Writer
 from hwci.server.storage.records import NOBODY, AuditEntry, Organization, Usage, User
 from hwci.wire import limits
@@ -63,20 +61,17 @@ from hwci.wire.nearest import hint
 
 REBUILD_SECONDS = 3_600.0
 EXPORT_SECONDS = 24 * 3_600.0
-ACTOR = "operator"
-"""The operator's name in audit logs. The operator is not a user: the id is `NOBODY`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Secret:
     """The file of the signing keys, and the running server's signer; None if no server runs.
-    `audit_key_file`: the file of the key of the audit log. `servers_read_after`: the longest
-    time until servers that this process cannot notify have read the file.
+    `servers_read_after`: the longest time until servers that this process cannot notify have read
+    the file.
     """
 
     file: Path | None
     signer: Signer | None = None
-    audit_key_file: Path | None = None
     servers_read_after: float = 0.0
 
 
@@ -151,11 +146,8 @@ class Operator:
                 return await self._keep_sent(command)
             case RotateSecret():
                 return await self._rotate_secret(command)
-            case ReadAudit():
-                lines = await AuditChain(self._storage).lines(command.after)
-                return CommandResult(audit_lines=lines)
             case VerifyAudit():
-                return await self._verify_audit(command)
+                return CommandResult(audit=await verify(self._storage, command.head))
 
     async def _usage(self) -> Sequence[UsageLine]:
         hour = hour_of(self._clock())
@@ -347,11 +339,6 @@ class Operator:
                 self._secret.signer.change_keys(keys)
         return CommandResult()
 
-    async def _verify_audit(self, command: VerifyAudit) -> CommandResult:
-        file = self._secret.audit_key_file
-        key = None if file is None else await asyncio.to_thread(read_audit_key, file)
-        return CommandResult(audit=await AuditChain(self._storage).verify(key, command.head))
-
     def _record(self, writer: Writer, org_id: UUID, action: str) -> None:
         writer.add_audit(org_id, operator_entry(action, org_id, self._clock()))
 
@@ -458,7 +445,7 @@ def _new_organization(writer: Writer, command: BeginImport, now: datetime) -> UU
 
 def operator_entry(action: str, target: UUID, at: datetime, **details: str) -> AuditEntry:
     """Return an entry of the audit log for what the operator did."""
-    return AuditEntry(uuid4(), at, NOBODY, ACTOR, action, str(target), details)
+    return AuditEntry(uuid4(), at, NOBODY, action, str(target), details)
 
 
 def _user(reader: Reader, email: str) -> User:
@@ -469,4 +456,4 @@ def _user(reader: Reader, email: str) -> User:
 
 
 def _record_of_user(writer: Writer, user: User, action: str, at: datetime) -> None:
-    record_everywhere(writer, user.id, operator_entry(action, user.id, at, email=user.email))
+    record_everywhere(writer, user.id, operator_entry(action, user.id, at))

@@ -68,9 +68,10 @@ class Invitations(Service):
             earlier = writer.open_invite(member.org_id, key, now)
             if earlier is not None and earlier.offer is not None:
                 require_may_give(own, earlier.offer.role)
-            writer.withdraw_invites(member.org_id, key)
-            writer.add_invite(Invite(uuid4(), token_digest(token), offer, now, expires_at))
-            _audit(writer, member.user, now, "invite.created", offer)
+            writer.withdraw_invites(member.org_id, key, now)
+            invite = Invite(uuid4(), token_digest(token), offer, now, expires_at)
+            writer.add_invite(invite)
+            _audit(writer, member.user, now, "invite.created", invite)
 
         await self._storage.write(work, organization=member.org_id)
         return wire.InviteAnswer(
@@ -102,12 +103,12 @@ class Invitations(Service):
 
         def work(writer: Writer) -> None:
             own = role_now(writer, member, ADMINS)
-            _, offer = _open(writer, invite_id, now)
+            invite, offer = _open(writer, invite_id, now)
             if offer.org_id != member.org_id:
                 raise NotFoundError(_NOT_OPEN)
             require_may_give(own, offer.role)
-            writer.withdraw_invites(offer.org_id, offer.email_key)
-            _audit(writer, member.user, now, "invite.withdrawn", offer)
+            writer.withdraw_invites(offer.org_id, offer.email_key, now)
+            _audit(writer, member.user, now, "invite.withdrawn", invite)
 
         await self._storage.write(work, organization=member.org_id)
 
@@ -151,9 +152,9 @@ class Invitations(Service):
         org_id = await self._inviting(user, invite_id, now)
 
         def work(writer: Writer) -> None:
-            _, offer = _own(writer, user, invite_id, now)
-            writer.withdraw_invites(offer.org_id, offer.email_key)
-            _audit(writer, user, now, "invite.declined", offer)
+            invite, offer = _own(writer, user, invite_id, now)
+            writer.withdraw_invites(offer.org_id, offer.email_key, now)
+            _audit(writer, user, now, "invite.declined", invite)
 
         await self._storage.write(work, organization=org_id)
 
@@ -197,8 +198,9 @@ def _verified(reader: Reader, user: User) -> bool:
     return user.proved and user.password_hash is None and reader.has_identity(user.id)
 
 
-def _audit(writer: Writer, actor: User, now: datetime, action: str, offer: Offer) -> None:
-    entry = entry_of(actor, now, action, offer.org_id, email=offer.email_key, role=offer.role)
+def _audit(writer: Writer, actor: User, now: datetime, action: str, invite: Invite) -> None:
+    offer = _offer(invite)
+    entry = entry_of(actor, now, action, invite.id, role=offer.role)
     writer.add_audit(offer.org_id, entry)
 
 
@@ -289,12 +291,10 @@ def join(writer: Writer, invite: Invite, user: User, now: datetime) -> Membershi
     offer = invite.offer
     if offer is None:
         return None
-    writer.withdraw_invites(offer.org_id, user.email_key)
+    writer.withdraw_invites(offer.org_id, user.email_key, now)
     if writer.membership(offer.org_id, user.id) is None:
         writer.add_membership(offer.org_id, user.id, offer.role, now)
-        entry = entry_of(
-            user, now, "member.added", user.id, email=user.email, role=offer.role, invited=True
-        )
+        entry = entry_of(user, now, "member.added", user.id, role=offer.role, invited=True)
         writer.add_audit(offer.org_id, entry)
     return writer.membership(offer.org_id, user.id)
 

@@ -61,7 +61,6 @@ class Members(Service):
                     now,
                     "member.role",
                     membership.user.id,
-                    email=membership.user.email,
                     roleBefore=membership.role,
                     roleAfter=body.role,
                 )
@@ -84,11 +83,9 @@ class Members(Service):
                 require_may_give(own, membership.role)
             _keep_an_owner(writer, member.org_id, membership.role)
             writer.remove_membership(member.org_id, user.id)
-            writer.withdraw_invites(member.org_id, user.email_key)
+            writer.withdraw_invites(member.org_id, user.email_key, now)
             action = "member.left" if leaves else "member.removed"
-            entry = entry_of(
-                member.user, now, action, user.id, email=user.email, role=membership.role
-            )
+            entry = entry_of(member.user, now, action, user.id, role=membership.role)
             writer.add_audit(member.org_id, entry)
 
         await self._storage.write(work, organization=member.org_id)

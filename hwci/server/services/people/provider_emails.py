@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a provider's word about an e-mail is worth (contract, "Auth"; ADR 0121).
+"""What a provider's word about an e-mail is worth (contract, "Auth"; ADR 0017).
 
 This module decides which e-mail of an ID token or of userinfo counts as its person's, and of which
 issuers nobody may trust the addresses of all accounts. Which account the e-mail opens is decided in

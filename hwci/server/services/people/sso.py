@@ -344,7 +344,7 @@ def invited_user(
     reader: Reader, invited: Invited, policy: Registration, now: datetime
 ) -> tuple[User, Invite]:
     """Return the new user of an invitation, and the invitation. Whoever sent it has its token, so
-    it proves nothing of the e-mail (ADR 0111), and opens no account that there is.
+    it proves nothing of the e-mail (ADR 0017), and opens no account that there is.
 
     Raises:
         ForbiddenError: it cannot be used, or its e-mail has an account.

@@ -54,9 +54,7 @@ def _leave(writer: Writer, former: User, membership: Membership, now: datetime) 
         keys.revoke(writer, kind, org_id, key_id, former, now)
     boxes.end_keys_of(writer, org_id, former, now)
     writer.remove_membership(org_id, former.id)
-    entry = entry_of(
-        former, now, "member.unproved", former.id, email=former.email, role=membership.role
-    )
+    entry = entry_of(former, now, "member.unproved", former.id, role=membership.role)
     writer.add_audit(org_id, entry)
     _warn_without_owner(writer, membership)
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """An export: one SQLite file of what an organization sent, and of what the rules say of it on that
-day (ADR 0052). It never holds a secret: no key, no digest of one, no sign-in, no e-mail address.
+day (ADR 0022). It never holds a secret: no key, no digest of one, no sign-in, no e-mail address.
 
 This module decides which rows an export has; `layout.py` has its tables. One report at a time is in
 memory, and the failures of one product.

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What an import reads, an export or a folder of bodies as the API takes them, and what it keeps of
-that (ADR 0052).
+that (ADR 0022).
 
 This module decides which file is sound, and that an import adds what is missing and replaces
 nothing: so it can be done again, also when it was stopped in the middle. It does not know which

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The tables and views of an export (ADR 0052), as data: what each holds, and of which type a
+"""The tables and views of an export (ADR 0022), as data: what each holds, and of which type a
 column is. A column's name decides its type, in every table; the names are the specification's.
 
 This module decides the form of an export and its version. It knows neither the database that an

@@ -22,8 +22,6 @@ from psycopg.pq import TransactionStatus
 
 from hwci.engine.history import OutOfTimeError
 from hwci.server.errors import HwciServerError, StorageBusyError, StorageError, TooLongError
-from hwci.server.storage.audit_chain import AuditKey
-from hwci.server.storage.audit_key import NEW_KEY
 from hwci.server.storage.location import ADDRESS_FORM, Location
 from hwci.server.storage.postgresql.dialect import adapt, native
 from hwci.server.storage.sql.connection import Connection as Base
@@ -97,19 +95,11 @@ class Connection(Base):
     answer is read, in one round trip.
     """
 
-    new_audit_key = f"take that of another server of this database, {NEW_KEY}"
-
-    def __init__(
-        self,
-        location: Location,
-        audit_key: AuditKey | None = None,
-        answer_seconds: float | None = None,
-    ) -> None:
+    def __init__(self, location: Location, answer_seconds: float | None = None) -> None:
         """Connect. `answer_seconds`: for the first answer, which a pooler may keep for minutes.
         Raises `psycopg.Error`.
         """
-        super().__init__(location.shown, location.audit_key_file)
-        self.audit_key = audit_key
+        super().__init__(location.shown)
         self._names = count()
         self._gathers = False
         self._waiting: list[Statement] = []

@@ -6,7 +6,7 @@ bring an older one there.
 This module decides which steps a database lacks, and refuses one that is not ours or newer. All
 missing steps are taken in one transaction, under a lock, with all that they leave to be computed
 from reports: of servers that start at once, one takes them and the others find them taken. Writes
-of servers that run wait for it; after it, those that do not know the steps are refused (ADR 0067).
+of servers that run wait for it; after it, those that do not know the steps are refused (ADR 0007).
 A step that was released is never edited: a change of `schema.sql` is a new step, which leaves the
 same tables. It inserts into `underived` the organizations whose derived rows it changes.
 """

@@ -33,8 +33,7 @@ from hwci.server.storage.postgresql.locks import lock, locks_of
 from hwci.server.storage.postgresql.schema import LAST_TAKEN, migrate, missing, steps
 from hwci.server.storage.postgresql.sessions import require_same_database, require_session
 from hwci.server.storage.reading import Reads
-from hwci.server.storage.records import NOBODY, Checked
-from hwci.server.storage.sql.accounts.audit import open_key
+from hwci.server.storage.records import AuditEntry, Checked
 from hwci.server.storage.sql.transaction import Transaction
 
 LOG = logging.getLogger("hwci.server")
@@ -75,10 +74,10 @@ class PostgresqlTransaction(Transaction):
     the log's end.
     """
 
-    def require_audit(self) -> None:
-        """Lock the log until the transaction ends, then require it as every driver does."""
+    def add_audit(self, org_id: UUID, entry: AuditEntry) -> None:
+        """Lock the log until the transaction ends, then append as every driver does."""
         self._connection.execute(lock("audit"))
-        super().require_audit()
+        super().add_audit(org_id, entry)
 
 
 class PostgresqlStorage(Storage):
@@ -87,7 +86,7 @@ class PostgresqlStorage(Storage):
 
     Raises:
         StorageError: it cannot be reached or used, or it is not ours.
-        SettingsError: there is no place for the key of the audit log.
+        SettingsError: there is no place for the key that signs.
     """
 
     def __init__(
@@ -108,7 +107,6 @@ class PostgresqlStorage(Storage):
             for name, count in zip(names, counts, strict=True)
         ]
         self._reads = Reads(*self._lanes)
-        connect = partial(Connection, location, self._audit_key)
         self._writing = Lane("hwci-writer", self._name, connect, _WRITERS)
         self._alone = Lane("hwci-lone-writer", self._name, connect, 1)
         self._hearing = (
@@ -118,16 +116,13 @@ class PostgresqlStorage(Storage):
         )
 
     def _open(self, *, hears: bool) -> None:
-        beside = self._location.require_place_of_keys()
+        self._location.require_place_of_key()
         with _connected(self._location) as connection:
             connection.command("BEGIN")  # a pooler may take no transactions
             connection.command("ROLLBACK")
             if hears:
                 self._require_session(connection)
             migrate(connection)
-            connection.command(f"BEGIN; {locks_of(NOBODY)}; {lock('audit')}")
-            self._audit_key = open_key(connection, beside)
-            connection.command("COMMIT")
 
     def _require_session(self, connection: Connection) -> None:
         """Raise `StorageError` if events would not be heard, before anything is written."""

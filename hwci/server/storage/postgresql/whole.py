@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 # ruff: noqa: S608 - statements are put together from names of the schema
 """A PostgreSQL database as a side of a whole copy (`sql/whole.py`), while nothing else uses it or
-as of one moment; and its audit log, to continue it under a new key.
+as of one moment.
 """
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from functools import partial
-from uuid import UUID
 
 import psycopg
 
@@ -18,8 +17,6 @@ from hwci.server.storage.postgresql.connections import Connection, storage_error
 from hwci.server.storage.postgresql.locks import hold
 from hwci.server.storage.postgresql.schema import TAKEN, migrate, missing, table_names
 from hwci.server.storage.postgresql.sessions import require_session
-from hwci.server.storage.records import AuditEntry
-from hwci.server.storage.sql.accounts.audit import restarted
 from hwci.server.storage.sql.whole import UNFINISHED, Side, Table, require_fit
 
 _ENDING_SECONDS = 2.0
@@ -84,17 +81,6 @@ def target_in(location: Location, of: str) -> Iterator[Side]:
         if UNFINISHED not in tables:
             migrate(connection)
         yield _side(location, connection)
-
-
-def restart(location: Location, entry_for: Callable[[UUID], AuditEntry]) -> int | None:
-    """Continue the audit log as `restarted`. Raises as `source_in`."""
-    of = location.require_place_of_keys()
-    with _alone(location) as connection:
-        _require_present(location, connection)
-        connection.command("BEGIN")
-        first = restarted(connection, of, entry_for)
-        connection.command("COMMIT")
-        return first
 
 
 def _require_present(location: Location, connection: Connection) -> None:

@@ -9,13 +9,10 @@ import sys
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from hwci.engine.test_sets import mask_of
 from hwci.server.deadline import Deadline, Part
-from hwci.server.storage.audit_chain import AuditKey
-from hwci.server.storage.audit_key import NEW_KEY
 from hwci.server.storage.sql import codec
 
 _MASK_BYTES = 1024 * 1024  # in all; a mask of 5,000 tests is 640 bytes
@@ -39,15 +36,8 @@ class Ran(Protocol):
 class Connection(ABC):
     """A connection to a database. `name`: the database, for people."""
 
-    audit_key: AuditKey | None = None
-    """What entries of the audit log are sealed with; of a writer, where it has one."""
-
-    new_audit_key = NEW_KEY
-    """What to do when that is lost for good."""
-
-    def __init__(self, name: str, audit_key_file: Path | None) -> None:
+    def __init__(self, name: str) -> None:
         self.name = name
-        self.audit_key_file = audit_key_file
         self._masks: dict[tuple[bytes, int], int] = {}
         self._mask_bytes = 0
         self.lists: dict[tuple[bytes, int, bytes], Any] = {}  # test lists that `names.py` has read

@@ -23,8 +23,6 @@ UNFINISHED = "hwci_unfinished_copy"
 _SHOWN = 60
 _ROWS = 1_000
 """In a transaction: one commit, and some megabytes at most."""
-_MADE_WITH_SCHEMA = "audit_head"
-"""The only table that has a row in a new database."""
 
 Tell = Callable[[str, int], None]
 
@@ -72,7 +70,7 @@ def require_fit(connection: Connection, tables: Iterable[str], of: str) -> None:
                 "finish that one with the hwci that began it, or name a new database",
             )
         return
-    for name in names - {_MADE_WITH_SCHEMA}:
+    for name in names:
         if connection.row(f"SELECT 1 FROM {name} LIMIT 1") is not None:
             raise StorageError(
                 f"{connection.name} is not empty: its table {name} has rows",
@@ -122,7 +120,6 @@ def _begin(target: Side, of: str) -> None:
         run = target.connection.execute
         run(f"CREATE TABLE {UNFINISHED} (name TEXT NOT NULL PRIMARY KEY, place TEXT NOT NULL)")
         run(f"INSERT INTO {UNFINISHED} VALUES ('', ?)", (of,))
-        run(f"DELETE FROM {_MADE_WITH_SCHEMA}")
 
 
 def _copy_table(source: Side, target: Side, name: str, tell: Tell) -> None:

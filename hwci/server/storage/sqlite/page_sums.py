@@ -3,7 +3,7 @@
 
 SQLite has no sums of its pages, and ignores a damaged frame of its log with all behind it. This
 module decides which page of the file is not what was written, and whether the log lacks what was
-acknowledged (ADR 0113). It knows no row. Between two checkpoints the file does not change, so its
+acknowledged (ADR 0006). It knows no row. Between two checkpoints the file does not change, so its
 pages are compared beside a writer; those that are in the log too are left out. Before a checkpoint
 the sums of the pages in the log are on the disk.
 

@@ -123,28 +123,19 @@ CREATE TABLE usage (
 
 -- The audit log
 
--- `link`: a digest of the entry and of the one before. `seal`: made of it with the key of the log.
+-- `link`: a digest of the entry and of the link before. People stand here by their ids alone.
 CREATE TABLE audit_entry (
   number INTEGER PRIMARY KEY,
   org_id BLOB NOT NULL REFERENCES organization (id),
   id BLOB NOT NULL,
   at INTEGER NOT NULL,
   actor_id BLOB NOT NULL,
-  actor_name TEXT NOT NULL,
   action TEXT NOT NULL,
   target TEXT NOT NULL,
   details TEXT NOT NULL,
-  link BLOB NOT NULL,
-  seal BLOB NOT NULL
+  link BLOB NOT NULL
 ) STRICT;
 CREATE INDEX audit_entry_at ON audit_entry (org_id, at);
-
--- The seal of the last entry; NULL until a server has a key.
-CREATE TABLE audit_head (
-  one INTEGER PRIMARY KEY CHECK (one = 1),
-  seal BLOB
-) STRICT;
-INSERT INTO audit_head (one) VALUES (1);
 
 -- What guards the log from mistakes: a program that may write the file may drop these, and the chain
 -- shows tampering. A row that replaces another is not a deletion to a trigger, hence the third.

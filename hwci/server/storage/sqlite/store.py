@@ -21,17 +21,14 @@ from typing import TypeVar
 from uuid import UUID
 
 from hwci.server.deadline import ANSWER_SECONDS, Deadline
-from hwci.server.errors import DamagedError
-from hwci.server.storage.audit_key import key_file, write_key
+from hwci.server.errors import DamagedError, StorageError
 from hwci.server.storage.listening import Listener, Listeners
 from hwci.server.storage.new_file import refuse_taken
 from hwci.server.storage.ports import Reader, Storage, Writer
 from hwci.server.storage.reading import Reads
 from hwci.server.storage.records import NOBODY, Checked
-from hwci.server.storage.sql.accounts.audit import open_key
 from hwci.server.storage.sql.reports.ingest import derive_waiting
 from hwci.server.storage.sql.transaction import Transaction
-from hwci.server.storage.sqlite.audit_key import refuse_lost
 from hwci.server.storage.sqlite.checking import check, look_over, watch
 from hwci.server.storage.sqlite.condition import FAULTS, Condition, storage_error
 from hwci.server.storage.sqlite.connections import (
@@ -42,7 +39,12 @@ from hwci.server.storage.sqlite.connections import (
     open_writer,
 )
 from hwci.server.storage.sqlite.copying import Stopped, back_up
-from hwci.server.storage.sqlite.locking import check_header, database_lock, refuse_second_names
+from hwci.server.storage.sqlite.locking import (
+    check_header,
+    database_lock,
+    read_header,
+    refuse_second_names,
+)
 from hwci.server.storage.sqlite.page_sums import PageSums
 from hwci.server.storage.threads import Threads
 
@@ -99,6 +101,19 @@ class ReadLane:
             self._idle.put(connection)
 
 
+def _refuse_lost(database: Path) -> None:
+    """Refuse to make a database where there was one: its page sums are still there. In an empty one
+    anybody could register as the first user. Raises `StorageError`.
+    """
+    sums = database.with_name(f"{database.name}.sums")
+    if read_header(database) is None and sums.exists():
+        raise StorageError(
+            f"The database {database} was removed or emptied: its page sums are there",
+            "restore a backup with `hwci admin restore`, or move"
+            f" {sums.name} away to begin a new database",
+        )
+
+
 class SqliteStorage(Storage):
     """Storage in the file at `path`, made when it is not there. The path is the file's own, not a
     link: two processes that named it differently would each hold a lock of their own.
@@ -127,7 +142,7 @@ class SqliteStorage(Storage):
 
     def _open(self) -> None:
         check_header(self._path, known_version())
-        refuse_lost(self._path)
+        _refuse_lost(self._path)
         note = self._held.enter_context(database_lock(self._path))
         refuse_second_names(self._path)
         self._condition = Condition(self._path, note)
@@ -138,7 +153,6 @@ class SqliteStorage(Storage):
         self._writer = open_writer(self._path, self._sums)
         self._held.callback(self._writer.close)
         derive_waiting(self._writer)
-        self._writer.audit_key = open_key(self._writer, self._path)
         self._short = self._lane("hwci-look-up", 1)
         names = ("hwci-reader", "hwci-reader-beside", "hwci-long-reader")
         self._lanes = [self._lane(name, count) for name, count in zip(names, READERS, strict=True)]
@@ -276,15 +290,7 @@ class SqliteStorage(Storage):
 
     def _back_up(self, to: Path, stopped: Stopped) -> None:
         refuse_taken(to)
-        refuse_taken(key_file(to))
         back_up(self._path, to, stopped)
-        if self._writer.audit_key is None:
-            return
-        try:
-            write_key(to, self._writer.audit_key)
-        except BaseException:
-            to.unlink(missing_ok=True)  # a backup needs its key
-            raise
 
     def _write(self, work: Callable[[Writer], Result], waited: Deadline, seconds: float) -> Result:
         """Write. Once begun it has its own time, and is kept whole or not at all."""

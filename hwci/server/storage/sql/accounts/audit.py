@@ -1,44 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
 # ruff: noqa: D102, S608 - the port documents each method; statements are constants
-"""The audit log: entries that are only ever appended, each sealed onto the one before.
+"""The audit log: entries that are only ever appended, and hold the ids of people, no names."""
 
-This module appends entries and reads them. Where the key is that they are sealed with, a driver
-decides.
-"""
-
-from collections.abc import Callable, Collection, Mapping, Sequence
-from pathlib import Path
+import json
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
 from hwci.engine.history import Listing
-from hwci.server.errors import StorageError
-from hwci.server.storage.audit_chain import (
-    AuditKey,
-    AuditPage,
-    AuditRow,
-    Tip,
-    Written,
-    entry_of,
-    next_row,
-    written_of,
-)
-from hwci.server.storage.audit_key import key_file, make_key, read_audit_key, set_aside
+from hwci.server.storage.audit_chain import AuditRow, link_of
 from hwci.server.storage.records import AuditEntry
-from hwci.server.storage.sql.connection import Connection
+from hwci.server.storage.sql.codec import from_micros, to_micros
 from hwci.server.storage.sql.rows import Rows
 
-COLUMNS = "org_id, id, at, actor_id, actor_name, action, target, details"
-ROW = "SELECT number, " + ", ".join(
-    # As bytes: what another program wrote need not be text.
-    f"CAST({name} AS BLOB)" if name in {"actor_name", "action", "target", "details"} else name
-    for name in COLUMNS.split(", ")
+COLUMNS = "org_id, id, at, actor_id, action, target, details"
+ROW = "SELECT number, org_id, id, at, actor_id, " + ", ".join(
+    f"CAST({name} AS BLOB)" for name in ("action", "target", "details")
 )
-
-_ADD = (
-    "INSERT INTO audit_entry (number, org_id, id, at, actor_id, actor_name, action, target,"
-    " details, link, seal) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
-)
+_ADD = f"INSERT INTO audit_entry (number, {COLUMNS}, link) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
 
 
 class AuditRows(Rows):
@@ -47,6 +26,15 @@ class AuditRows(Rows):
     def audit_log(self, org_id: UUID, offset: int, limit: int) -> Listing[AuditEntry]:
         statement = f"{ROW} FROM audit_entry WHERE org_id = ? ORDER BY at DESC, number DESC"
         return self._slice(_entry, statement, (org_id.bytes,), offset, limit)
+
+    def people(self, ids: Collection[UUID]) -> Mapping[UUID, tuple[str, str]]:
+        values, holes = [key.bytes for key in ids], ", ".join("?" * len(ids)) or "NULL"
+        rows = self._connection.rows(
+            f"SELECT id, name, email FROM user WHERE id IN ({holes})"
+            f" UNION ALL SELECT id, '', email_key FROM invite WHERE id IN ({holes})",
+            (*values, *values),
+        )
+        return {UUID(bytes=key): (name, email) for key, name, email in rows}
 
     def last_actors(self, org_id: UUID, actions: Collection[str]) -> Mapping[UUID, UUID]:
         holes = ", ".join("?" * len(actions))
@@ -57,107 +45,25 @@ class AuditRows(Rows):
         )
         return {UUID(target): UUID(bytes=actor) for target, actor in rows}
 
-    def audit_page(self, after: int, limit: int) -> AuditPage:
+    def audit_page(self, after: int, limit: int) -> Sequence[AuditRow]:
         rows = self._connection.rows(
-            f"{ROW}, link, seal FROM audit_entry WHERE number > ? ORDER BY number LIMIT ?",
+            f"{ROW}, link FROM audit_entry WHERE number > ? ORDER BY number LIMIT ?",
             (after, limit),
         )
-        head = self._connection.row("SELECT seal FROM audit_head")
-        return AuditPage([_row(row) for row in rows], None if head is None else head[0])
-
-    def require_audit(self) -> None:
-        connection = self._connection
-        if connection.audit_key is None:
-            raise StorageError(
-                f"The key of the audit log, {connection.audit_key_file}, is missing",
-                f"put it back from beside a backup, {connection.new_audit_key}",
-            )
-        if not fits(connection, connection.audit_key):
-            raise StorageError(
-                f"The audit log of {connection.name} does not end as its key sealed it",
-                "look at: hwci admin audit verify; then put the right database or key back,"
-                f" {connection.new_audit_key}",
-            )
+        return [AuditRow(number, content, link) for number, *content, link in rows]
 
     def add_audit(self, org_id: UUID, entry: AuditEntry) -> None:
-        self.require_audit()
-        append(self._connection, org_id, entry)
-
-
-def append(connection: Connection, org_id: UUID, entry: AuditEntry) -> None:
-    """Append an entry, and seal the log as it ends then."""
-    key = connection.audit_key
-    assert key is not None
-    row = next_row(key, tip_of(connection), written_of(org_id, entry))
-    connection.execute(_ADD, (row.number, *row.written, row.link, row.seal))
-    seal_head(connection, key)
-
-
-def open_key(connection: Connection, of: Path) -> AuditKey | None:
-    """Return the key of an open database's log, made for one that was never sealed; None if the
-    one that it was sealed with is missing. Raises as `read_audit_key` and `write_key`.
-    """
-    key = read_audit_key(key_file(of))
-    if connection.row("SELECT 1 FROM audit_head WHERE seal IS NULL") is None:
-        return key
-    if key is None:
-        key = make_key(of)
-    elif connection.row("SELECT 1 FROM organization") is not None:
-        return key  # a log with a key had a seal: it was removed
-    seal_head(connection, key)
-    return key
-
-
-def restarted(
-    connection: Connection, of: Path, entry_for: Callable[[UUID], AuditEntry]
-) -> int | None:
-    """Continue a log under a new key if the present one does not fit, with an entry about it for
-    each organization. Return the number of the first row; None if the present key fits.
-    """
-    if fits(connection, open_key(connection, of)):
-        return None
-    set_aside(of)
-    key = connection.audit_key = make_key(of)
-    first = tip_of(connection).number + 1
-    for (org,) in connection.rows("SELECT id FROM organization ORDER BY id"):
-        append(connection, UUID(bytes=org), entry_for(UUID(bytes=org)))
-    seal_head(connection, key)
-    return first
-
-
-def seal_head(connection: Connection, key: AuditKey) -> None:
-    """Seal a log as it ends now."""
-    connection.execute(
-        "INSERT INTO audit_head (one, seal) VALUES (1, ?)"
-        " ON CONFLICT (one) DO UPDATE SET seal = excluded.seal",
-        (key.head_seal(tip_of(connection)),),
-    )
-
-
-def tip_of(connection: Connection) -> Tip:
-    """Return the last entry of a log."""
-    found = connection.row(
-        "SELECT number, link, seal FROM audit_entry ORDER BY number DESC LIMIT 1"
-    )
-    return Tip() if found is None else Tip(*found)
-
-
-def fits(connection: Connection, key: AuditKey | None) -> bool:
-    """Return whether a log ends as this key sealed it."""
-    head = connection.row("SELECT seal FROM audit_head WHERE seal IS NOT NULL")
-    return key is not None and head is not None and key.fits(head[0], tip_of(connection))
-
-
-def written_row(values: Sequence[Any]) -> Written:
-    """Return the entry of a row's columns."""
-    texts = (text.decode("utf-8", "surrogateescape") for text in values[4:])
-    return Written(*values[:4], *texts)
+        ids = org_id.bytes, entry.id.bytes, to_micros(entry.at), entry.actor_id.bytes
+        details = json.dumps(dict(entry.details), ensure_ascii=False)
+        content = *ids, entry.action, entry.target, details
+        last = "SELECT number, link FROM audit_entry ORDER BY number DESC LIMIT 1"
+        number, before = self._connection.row(last) or (0, b"")
+        link = link_of(before, number + 1, content)
+        self._connection.execute(_ADD, (number + 1, *content, link))
 
 
 def _entry(row: tuple[Any, ...]) -> AuditEntry:
-    return entry_of(written_row(row[1:]))
-
-
-def _row(row: tuple[Any, ...]) -> AuditRow:
-    number, *values, link, seal = row
-    return AuditRow(number, written_row(values), link, seal)
+    _, _, key, at, actor_id, *texts = row
+    action, target, details = (text.decode() for text in texts)
+    ids = UUID(bytes=key), from_micros(at), UUID(bytes=actor_id)
+    return AuditEntry(*ids, action, target, json.loads(details))

@@ -50,7 +50,7 @@ function MetricsOf({ address, orgId, organization, me }) {
   // All other figures wait for the tiles at first: a server answers few at a time.
   const begun = useOnce(isDone(page));
   const reviews = useReviews(orgId, page, isAdmin(organization), me);
-  // All figures beside the tiles (ADR 0082).
+  // All figures beside the tiles (ADR 0013).
   const figures = useOwnDays(begun ? `/api/orgs/${orgId}/ci-analysis/page` : null, scope, reviews.turn);
   useWaiting(orgId, figures.loading ? undefined : (figures.data?.causesToReview ?? undefined));
   const lastTable = useAsked(begun ? "the last table" : null, {}, 0, FlakiestTests.load);

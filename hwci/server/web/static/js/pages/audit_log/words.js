@@ -72,7 +72,6 @@ const ACTIONS = {
   "records.purged": ["deleted what had been replaced", organization],
   "records.imported": ["imported records", organization],
   "records.exported": ["exported all records", organization],
-  "audit_log.new_key": ["continued this log under a new key", organization],
 };
 
 /** What was done. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which box fails more than the others on the same commits, and the figures of each box (ADR 0069). The API decides
+// Which box fails more than the others on the same commits, and the figures of each box (ADR 0010). The API decides
 // every sentence and figure.
 
 import { addressOf } from "../../address.js";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What would give a failure another class (ADR 0071), the first of each kind. The API decides every sentence.
+// What would give a failure another class (ADR 0009), the first of each kind. The API decides every sentence.
 
 import { counted } from "../../format.js";
 import { html } from "../../html.js";

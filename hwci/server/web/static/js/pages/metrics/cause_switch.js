@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whether a table of resolved failures has a row for each failure, as the specification says, or for each cause
-// (ADR 0104, 0124). The titles of the tables count failures, as the tiles do.
+// (ADR 0013). The titles of the tables count failures, as the tiles do.
 
 import { html } from "../../html.js";
 import { showAll } from "../../parts/table/table.js";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the page asks for beside its tables (ADR 0082), as the first page of one of them, and what the server did not get to
-// (ADR 0107).
+// What the page asks for beside its tables (ADR 0013), as the first page of one of them, and what the server did not get to
+// (ADR 0002).
 
 import { html } from "../../html.js";
 

@@ -83,7 +83,7 @@ export function FlakiestTests({ address, base, orgId, scope, several, page, figu
 }
 
 /**
- * Which tests stay where those that never flaked are left out (ADR 0099, 0124): those of which a flake was seen. Where none was,
+ * Which tests stay where those that never flaked are left out (ADR 0013): those of which a flake was seen. Where none was,
  * those that passed at all.
  */
 function flaking({ data }) {

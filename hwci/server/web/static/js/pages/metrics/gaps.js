@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What CI leaves out, and how many ambiguous failures it would decide (ADR 0071). The API computes every figure
+// What CI leaves out, and how many ambiguous failures it would decide (ADR 0009). The API computes every figure
 // and decides every sentence, and the gap that could decide most comes first.
 
 import { useAnswer } from "../../asking.js";

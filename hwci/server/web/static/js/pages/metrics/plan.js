@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The runs that would check the merges that none did (ADR 0072), as commands to paste, the cheapest first. The API
+// The runs that would check the merges that none did (ADR 0009), as commands to paste, the cheapest first. The API
 // decides the runs and writes the commands.
 
 import { useAnswer } from "../../asking.js";

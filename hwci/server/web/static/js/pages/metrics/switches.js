@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The switches of the metrics page that leave the specification's rows: by cause, and without tests that never flaked
-// (ADR 0124). The last choice of a person is kept in this browser; an address that says something of the rows of a table
+// (ADR 0013). The last choice of a person is kept in this browser; an address that says something of the rows of a table
 // goes before it.
 
 import { addressOf, change, go } from "../../address.js";

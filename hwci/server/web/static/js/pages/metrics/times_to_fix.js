@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long failures took until they were seen, and fixed, by product and box (ADR 0074). The API computes every
+// How long failures took until they were seen, and fixed, by product and box (ADR 0009). The API computes every
 // figure and writes every sentence.
 
 import { useAnswer } from "../../asking.js";

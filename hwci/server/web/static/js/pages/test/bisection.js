@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which commit broke a test, and the run that tells most about it, as commands to paste (ADR 0073). The API keeps
+// Which commit broke a test, and the run that tells most about it, as commands to paste (ADR 0011). The API keeps
 // nothing of a bisection: it weighs the runs that were reported, and proposes the next one. Nothing runs here. A commit has
 // the chance that the top of the page has for it; the likeliest stand first here.
 
