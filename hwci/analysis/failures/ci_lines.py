@@ -38,9 +38,12 @@ def lines_of(gap: Gap, addresses: Iterable[str]) -> list[CiLines]:
     job, lines, for_all = _FILLINGS[gap]
     systems = dict.fromkeys(filter(None, map(system_of, addresses)))
     if lines is None or not systems:
-        return [CiLines(None, f"In {job}", for_all)]
+        return [CiLines(ci=None, where=f"In {job}", lines=for_all)]
     files = ((system, CI_FILES[system]) for system in systems)
-    return [CiLines(system, f"In {file.name}, in {job}", lines(file)) for system, file in files]
+    return [
+        CiLines(ci=system, where=f"In {file.name}, in {job}", lines=lines(file))
+        for system, file in files
+    ]
 
 
 _VERDICT = """\
