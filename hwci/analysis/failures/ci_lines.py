@@ -52,16 +52,8 @@ message = "…" # a regular expression that matches the message of the failure
 verdict = "device" # or "infra\""""
 
 
-def _whole_history(file: CiFile) -> str:
-    return file.whole_history
-
-
 def _find_base(file: CiFile) -> str:
     return file.find_base or file.whole_history
-
-
-def _apply(file: CiFile) -> str:
-    return file.apply
 
 
 class _Filling(NamedTuple):
@@ -78,10 +70,10 @@ _FILLINGS: Mapping[Gap, _Filling] = MappingProxyType(
     {
         Gap.NO_VERDICT: _Filling("hwci.toml", None, _VERDICT),
         Gap.NO_CONFIGURATION: _Filling(
-            "the job that runs hwci merge-announce, below it", _apply, APPLY
+            "the job that runs hwci merge-announce, below it", lambda file: file.apply, APPLY
         ),
         Gap.NO_CHANGES: _Filling("the job that tests", _find_base, UNSHALLOW),
-        Gap.CUT_LISTS: _Filling("the job that tests", _whole_history, UNSHALLOW),
+        Gap.CUT_LISTS: _Filling("the job that tests", lambda file: file.whole_history, UNSHALLOW),
         Gap.UNCONNECTED_FIX: _Filling(
             "each job that tests, also after a failure", _find_base, UNSHALLOW
         ),
