@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the pages of `docs/reference` from the code, so that they cannot grow old.
+"""Writes the pages of `docs/reference`, and tables of the guides, from the code, so that they
+cannot grow old.
 
 `python -m docs.generate` (or `make docs`) writes them; `tests/docs` fails while a page differs from
 what this module would write. It decides how the pages look; every fact in them is the code's.
@@ -8,6 +9,7 @@ what this module would write. It decides how the pages look; every fact in them 
 import inspect
 import re
 from collections.abc import Iterable, Iterator
+from functools import partial
 from http import HTTPStatus
 from pathlib import Path
 from types import ModuleType
@@ -15,7 +17,7 @@ from typing import Any
 
 import typer.main
 
-from docs import client_stub, web_words
+from docs import ci_systems, client_stub, web_words
 from docs.variables import VARIABLES as CLIENT_VARIABLES
 from hwci.cli.main import app
 from hwci.cli.terminal.lists import LISTS, NARROWING, flags_of
@@ -251,8 +253,8 @@ PAGES = {
 }
 
 
-WRITTEN = client_stub.FILES | web_words.FILES
-"""Files of the code that are written from other code."""
+WRITTEN = client_stub.FILES | web_words.FILES | {ci_systems.GUIDE: partial(ci_systems.guide, table)}
+"""Files that are written from code elsewhere, of the guide its tables."""
 
 
 def main() -> None:

@@ -112,10 +112,10 @@ def find_job(
 
 
 def _doubts(
-    named: Tested, found: _Fields, checkout: Repository | None, project: Project | None
+    named: Tested, fields: _Fields, checkout: Repository | None, project: Project | None
 ) -> tuple[Notice, ...]:
     """Return what people should know of commit and repository, unless they name the commit."""
-    sha, repo_key = found.get("sha"), found.get("repo_key")
+    sha, repo_key = fields.get("sha"), fields.get("repo_key")
     if sha is not None and sha.source.startswith(PEOPLE):
         return ()
     by_people = repo_key is not None and repo_key.source.startswith((*PEOPLE, PROJECT_FILE))
@@ -141,11 +141,11 @@ def _without_push(tested: Tested, fields: _Fields) -> tuple[_Fields, tuple[str, 
     return left, (f"{variable} is of the push of another commit than the one that is checked out",)
 
 
-def _counts_attempts(named: Mapping[str, Sourced[Any]], found: _Fields) -> bool:
+def _counts_attempts(named: Mapping[str, Sourced[Any]], fields: _Fields) -> bool:
     """Return False if the CI numbers the run, and neither it nor a person says the attempt."""
     if "run_id" not in named or "run_attempt" in named:
         return True
-    return found["run_attempt"].source != DEFAULT or found["run_id"].source.startswith(PEOPLE)
+    return fields["run_attempt"].source != DEFAULT or fields["run_id"].source.startswith(PEOPLE)
 
 
 def product_notice(job: Job, project: Project | None) -> Notice | None:
@@ -154,22 +154,22 @@ def product_notice(job: Job, project: Project | None) -> Notice | None:
     file. It is reported as it is.
     """
     suites = sorted({product.suite for product in project.products}) if project else []
-    said = job.fields.get("suite")
-    name = said.value if said else job.value("workflow")
-    if not suites and said is None and _is_default(job, "workflow"):
+    suite = job.fields.get("suite")
+    name = suite.value if suite else job.value("workflow")
+    if not suites and suite is None and _is_default(job, "workflow"):
         what = f"no product is named for this run: it counts as one of product {name}"
         return Notice(what, f"Name it: --suite (HWCI_SUITE), or {PROJECT_FILE} (hwci init)")
     if not suites or name is None or name in suites:
         return None
     known = ", ".join(suites)
-    if said is None:
+    if suite is None:
         what = (
             f"{PROJECT_FILE} has {len(suites)} products ({known}), and none is named for this run: "
             f"it counts as one of product {name}, the workflow"
         )
         return Notice(what, "Name it: --suite (HWCI_SUITE)")
-    what = f"{said.source} says product {name}, which {PROJECT_FILE} does not have; it has {known}"
-    return Notice(what, f"Correct {said.source}, or add a [[product]]")
+    what = f"{suite.source} says product {name}, which {PROJECT_FILE} does not have; it has {known}"
+    return Notice(what, f"Correct {suite.source}, or add a [[product]]")
 
 
 def _is_default(job: Job, field: str) -> bool:
@@ -179,28 +179,28 @@ def _is_default(job: Job, field: str) -> bool:
 def _variables(environ: Mapping[str, str]) -> tuple[_Fields, dict[str, str]]:
     """Read `HWCI_*`. Return also, by field, why a value cannot be understood."""
     env = JobEnvironment(environ)
-    found: _Fields = {}
+    fields: _Fields = {}
     faults: dict[str, str] = {}
-    for one in FIELDS:
-        text = env.text(one.variable)
+    for field in FIELDS:
+        text = env.text(field.variable)
         if not text:
             continue
         try:
-            value = one.read(text)
+            value = field.read(text)
         except ValueError as fault:
-            faults[one.name] = f"{one.variable} is {text!r}: {fault}"
+            faults[field.name] = f"{field.variable} is {text!r}: {fault}"
             continue
         if value is not None:
-            found[one.name] = Sourced(value, one.variable)
-    return found, faults
+            fields[field.name] = Sourced(value, field.variable)
+    return fields, faults
 
 
-def _not_mended(faults: Mapping[str, str], found: _Fields) -> tuple[str, ...]:
+def _not_mended(faults: Mapping[str, str], fields: _Fields) -> tuple[str, ...]:
     """Leave out what a flag sets as well, and what the system understands: CircleCI's own words."""
     mended = {
         name
         for name in faults
-        if name in found and found[name].source in {BY_NAME[name].flag, BY_NAME[name].variable}
+        if name in fields and fields[name].source in {BY_NAME[name].flag, BY_NAME[name].variable}
     }
     return tuple(text for name, text in faults.items() if name not in mended)
 
@@ -209,25 +209,25 @@ def _not_mended(faults: Mapping[str, str], found: _Fields) -> tuple[str, ...]:
 
 
 def _with_full_hashes(
-    found: Mapping[str, Sourced[Any]], checkout: Repository | None
+    fields: Mapping[str, Sourced[Any]], checkout: Repository | None
 ) -> tuple[_Fields, dict[str, str]]:
     """Return the fields with full hashes, without those that name no commit here; and, by field,
     a message about each of these.
     """
-    kept, unknown = dict(found), {}
+    known, unknown = dict(fields), {}
     for name in COMMIT_FIELDS:
-        if name not in found:
+        if name not in fields:
             continue
-        value, source = found[name].value, found[name].source
+        value, source = fields[name].value, fields[name].source
         revisions = value if isinstance(value, tuple) else (value,)
         shas = tuple(full_hash(revision, checkout) for revision in revisions)
         missing = [text for text, sha in zip(revisions, shas, strict=True) if sha is None]
         if missing:
             unknown[name] = f"{source} is {', '.join(map(repr, missing))}: {_no_commit(checkout)}"
-            del kept[name]
+            del known[name]
         else:
-            kept[name] = Sourced(shas if isinstance(value, tuple) else shas[0], source)
-    return kept, unknown
+            known[name] = Sourced(shas if isinstance(value, tuple) else shas[0], source)
+    return known, unknown
 
 
 def full_hash(revision: str, checkout: Repository | None) -> str | None:
@@ -246,38 +246,38 @@ def _no_commit(checkout: Repository | None) -> str:
     return "that is not a full hash, and git knows no such commit in this clone, which may lack it"
 
 
-def _commit(found: Sourced[Any] | None) -> Sourced[str] | None:
-    sha = commit(found.value) if found else None
-    return Sourced(sha, found.source) if found and sha else None
+def _commit(field: Sourced[Any] | None) -> Sourced[str] | None:
+    sha = commit(field.value) if field else None
+    return Sourced(sha, field.source) if field and sha else None
 
 
-def _no_page(said: Sourced[Any] | None) -> tuple[str, ...]:
+def _no_page(page: Sourced[Any] | None) -> tuple[str, ...]:
     """Return that the page of the job is none; a report is better with it and can be without."""
-    if said is None or (len(said.value) <= limits.URL_MAX and is_address(said.value)):
+    if page is None or (len(page.value) <= limits.URL_MAX and is_address(page.value)):
         return ()
-    shown = said.value if len(said.value) <= _SHOWN else f"{said.value[:_SHOWN]}…"
+    shown = page.value if len(page.value) <= _SHOWN else f"{page.value[:_SHOWN]}…"
     rule = f"an address that begins with http:// or https:// and has at most {limits.URL_MAX:,}"
-    return (f"{said.source} is {shown!r}: it should be {rule} characters, none of them blank",)
+    return (f"{page.source} is {shown!r}: it should be {rule} characters, none of them blank",)
 
 
 # The sources below flags and variables
 
 
-def _of_project(project: Project | None, found: _Fields) -> _Fields:
+def _of_project(project: Project | None, fields: _Fields) -> _Fields:
     """Read the project file: the product that is named, or the only one. Tables of one name are of
     one product, as far as they agree.
     """
     if project is None:
         return {}
-    suite = found.get("suite")
+    suite = fields.get("suite")
     products = [item for item in project.products if suite is None or item.suite == suite.value]
     suites = {item.suite for item in products}
-    said: Mapping[str, set[str] | set[str | None]] = {
+    named: Mapping[str, set[str] | set[str | None]] = {
         "repo_key": {item.repo_key or project.repo_key for item in products} or {project.repo_key},
         "suite": suites,
         "box_key": {item.box for item in products} if len(suites) == 1 else set(),
     }
-    agreed = {name: values.pop() for name, values in said.items() if len(values) == 1}
+    agreed = {name: values.pop() for name, values in named.items() if len(values) == 1}
     return {name: Sourced(value, PROJECT_FILE) for name, value in agreed.items() if value}
 
 
@@ -289,9 +289,9 @@ def _event(
     if not system or not path:
         return {}, ()
     try:
-        found = json.loads(read_whole(Path(path), EVENT_BYTES_MAX))
-        if isinstance(found, dict):
-            return found, ()
+        event = json.loads(read_whole(Path(path), EVENT_BYTES_MAX))
+        if isinstance(event, dict):
+            return event, ()
         why = "it is not a JSON object"
     except OSError as fault:
         why = fault.strerror or str(fault)
@@ -301,12 +301,12 @@ def _event(
 
 
 def _merge_branches(
-    system: System | None, env: JobEnvironment, found: _Fields, checkout: Repository | None
+    system: System | None, env: JobEnvironment, fields: _Fields, checkout: Repository | None
 ) -> Sourced[tuple[str, ...]]:
     """Return the branches that are merged into: as set by a person, else the default branch."""
-    if "merge_branches" in found:
-        said = found["merge_branches"]
-        return Sourced(tuple(said.value), said.source)
+    if "merge_branches" in fields:
+        branches = fields["merge_branches"]
+        return Sourced(tuple(branches.value), branches.source)
     if default := system.read("default_branch", env) if system else None:
         return Sourced((default.value,), default.source)
     name = checkout.default_branch() if checkout else None
@@ -343,39 +343,39 @@ def _read(
     """Read a field. In place of a merge that the system made up, return the head of its pull
     request: another build of the same would make another merge.
     """
-    found = system.read(name, env)
-    if found is None or checkout is None or system.merger is None or name not in _COMMITS:
-        return found
-    head = checkout.merged_head(found.value, system.merger)
-    return found if head is None else Sourced(head, f"{found.source}, its first parent")
+    field = system.read(name, env)
+    if field is None or checkout is None or system.merger is None or name not in _COMMITS:
+        return field
+    head = checkout.merged_head(field.value, system.merger)
+    return field if head is None else Sourced(head, f"{field.source}, its first parent")
 
 
-def _of_product(said: _Fields, found: _Fields, project: Project | None) -> _Fields:
+def _of_product(of_system: _Fields, fields: _Fields, project: Project | None) -> _Fields:
     """Make a run id for each product of a CI run, the same in each attempt: two that are tested on
     one box would otherwise replace each other's reports. One that a person sets has the CI's number
     beside it, too.
     """
-    run_id, suite = said.get("run_id"), found.get("suite")
-    if run_id is not None and "run_id" in found and found["run_id"].value != run_id.value:
-        return {"ci_run": run_id, **said}
+    run_id, suite = of_system.get("run_id"), fields.get("suite")
+    if run_id is not None and "run_id" in fields and fields["run_id"].value != run_id.value:
+        return {"ci_run": run_id, **of_system}
     several = project is not None and len({item.suite for item in project.products}) > 1
     if not several or run_id is None or suite is None:
-        return said
+        return of_system
     own = Sourced(product_run_id(run_id.value, suite.value), f"{run_id.source} and the product")
-    return {"ci_run": run_id, **said, "run_id": own}
+    return {"ci_run": run_id, **of_system, "run_id": own}
 
 
-def _of_git(checkout: Repository | None, found: _Fields) -> _Fields:
+def _of_git(checkout: Repository | None, fields: _Fields) -> _Fields:
     """Ask git for the fields that are still missing."""
     if checkout is None:
         return {}
-    asked: Mapping[str, Callable[[], object]] = {
+    questions: Mapping[str, Callable[[], object]] = {
         "repo_key": lambda: slug(checkout.remote_url() or ""),
         "sha": checkout.head,
         "branch": checkout.branch,
     }
-    said = {name: ask() for name, ask in asked.items() if name not in found}
-    return {name: Sourced(value, GIT) for name, value in said.items() if value}
+    answers = {name: ask() for name, ask in questions.items() if name not in fields}
+    return {name: Sourced(value, GIT) for name, value in answers.items() if value}
 
 
 def _defaults(system: System | None, installed_as: str | None) -> _Fields:

@@ -116,6 +116,6 @@ FIELDS: tuple[Field, ...] = (
 BY_NAME = {field.name: field for field in FIELDS}
 
 
-def in_order(found: Mapping[str, Value]) -> dict[str, Value]:
+def in_order(fields: Mapping[str, Value]) -> dict[str, Value]:
     """Return fields in the order of the spec, without names that are not fields."""
-    return {name: found[name] for name in BY_NAME if name in found}
+    return {name: fields[name] for name in BY_NAME if name in fields}

@@ -137,8 +137,8 @@ class Job:
 
     def value(self, name: str) -> Any:  # noqa: ANN401 - the fields have the types of the spec
         """Return the value of a field, None if unknown."""
-        found = self.fields.get(name)
-        return None if found is None else found.value
+        field = self.fields.get(name)
+        return None if field is None else field.value
 
     def product(self) -> Sourced[str] | None:
         """Return the product of this job, which is the workflow unless a suite is named (spec, "Run

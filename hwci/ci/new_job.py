@@ -1,17 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """The CI job that `hwci init` prints: the whole file of a CI system, to paste or to merge into the
 one that is there. It announces merges from a machine without hardware, and tests at the bench. The
-texts are in `jobs`, with `{NAME}` for what differs. Which fields hwci finds in the job is decided
-in `hwci.ci.systems`.
+text of each system is in `hwci.ci.systems`, with `{NAME}` for what differs, which is decided here.
 """
 
 import re
 from collections.abc import Sequence
-from importlib.resources import files as files_of
 from textwrap import indent
-from typing import NamedTuple
 
-from hwci.contract.vocabulary import CiSystem
+from hwci.ci.systems import SYSTEMS
+from hwci.ci.systems.system import PrintedJob
 
 _HWCI = "../.hwci/bin/hwci"
 """Beside the checkout, which a CI system empties before each job."""
@@ -52,46 +50,27 @@ _TWISTER = {
 }
 
 
-class CiJob(NamedTuple):
-    """A job to paste, by its file; `pattern`: which files the CI system has in a repository;
-    `host`: what is in the address of a repository that it is a part of; `dollar`: how the system
-    wants the dollar of a shell.
-    """
+_ANY_SHELL = """\
+# HWCI_CI_KEY is a secret of the CI. In a job that needs no hardware, on each push:
+export HWCI_URL={url} HWCI_WHEEL="{wheel}"
+{install} && {hwci} merge-announce || echo "The merge is not announced." >&2
+# in the job at the bench:
+export HWCI_URL={url} HWCI_WHEEL="{wheel}" HWCI_BOX=bench-1
+{install_or_go_on}
+# {needs}
+{tests}
+"""
+"""The lines of a shell, for a CI system that hwci does not know."""
 
-    pattern: str
-    file: str
-    host: str | None = None
-    dollar: str = "$"
-
-    @property
-    def text(self) -> str:
-        """The job, with names for what differs."""
-        return _text_of(self.file)
-
-    def is_of(self, files: Sequence[str]) -> bool:
-        """Return whether a repository of these files uses the system."""
-        folder = self.pattern.removesuffix("**")
-        return self.pattern in files or (
-            folder != self.pattern and any(file.startswith(folder) for file in files)
-        )
+JOBS = {system.name: system.job for system in SYSTEMS}
 
 
-JOBS = {
-    CiSystem.GITHUB: CiJob(".github/workflows/**", "github.yml", "github.com"),
-    CiSystem.GITLAB: CiJob(".gitlab-ci.yml", "gitlab.yml", "gitlab"),
-    CiSystem.BUILDKITE: CiJob(".buildkite/**", "buildkite.yml", dollar="$$"),
-    CiSystem.CIRCLECI: CiJob(".circleci/**", "circleci.yml"),
-    CiSystem.AZURE: CiJob("azure-pipelines.yml", "azure.yml"),
-    CiSystem.JENKINS: CiJob("Jenkinsfile", "jenkins.groovy"),
-}
-
-
-def jobs_of(files: Sequence[str]) -> list[CiJob]:
+def jobs_of(files: Sequence[str]) -> list[PrintedJob]:
     """Return the jobs of the CI systems that a repository of these tracked files uses."""
     return [job for job in JOBS.values() if job.is_of(files)]
 
 
-def job_for(files: Sequence[str], remote: str | None) -> CiJob | None:
+def job_for(files: Sequence[str], remote: str | None) -> PrintedJob | None:
     """Return the job of the first CI system whose files there are, else that of the site of the
     repository.
     """
@@ -102,7 +81,7 @@ def job_for(files: Sequence[str], remote: str | None) -> CiJob | None:
 
 
 def job_text(
-    job: CiJob | None,
+    job: PrintedJob | None,
     harness: Sequence[str],
     url: str,
     wheel: str,
@@ -113,7 +92,9 @@ def job_text(
     """Return the job to paste; None: lines of a shell. `main`: the default branch; `twister`: it
     runs the tests, not pytest.
     """
-    folders = [one.removesuffix("/**") for one in harness if one.endswith("/**") and one[0] != "."]
+    folders = [
+        path.removesuffix("/**") for path in harness if path.endswith("/**") and path[0] != "."
+    ]
     values = {
         "install": _INSTALL,
         "tests": _TESTS,
@@ -127,7 +108,7 @@ def job_text(
         "wheel": wheel,
         "main": main,
     }
-    text = job.text if job else _text_of("other.sh")
+    text = job.text if job else _ANY_SHELL
     dollar = job.dollar if job else "$"
     for name, value in values.items():
         text = _filled(text, name, value.replace("$", dollar))
@@ -142,7 +123,3 @@ def _filled(text: str, name: str, value: str) -> str:
 
     text = re.sub(rf"^( *)\{{{name}\}}$", lines, text, flags=re.MULTILINE)
     return text.replace(f"{{{name}}}", value)
-
-
-def _text_of(file: str) -> str:
-    return files_of("hwci.ci").joinpath("jobs", file).read_text("utf-8")

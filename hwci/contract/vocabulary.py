@@ -35,17 +35,6 @@ class Trigger(StrEnum):
     MANUAL = "manual"
 
 
-class CiSystem(StrEnum):
-    """A CI system that hwci knows."""
-
-    GITHUB = "github"
-    GITLAB = "gitlab"
-    BUILDKITE = "buildkite"
-    CIRCLECI = "circleci"
-    AZURE = "azure"
-    JENKINS = "jenkins"
-
-
 class Label(StrEnum):
     """What became of a failure (spec, "Failure label")."""
 

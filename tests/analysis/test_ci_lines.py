@@ -13,25 +13,12 @@ import yaml
 
 from hwci.analysis.failures.ci_lines import lines_of, system_of
 from hwci.analysis.failures.gaps import Gap
-from hwci.ci.systems import SYSTEMS
-from hwci.contract.vocabulary import CiSystem
+from hwci.ci.new_job import JOBS
+from hwci.contract.ci_systems import CiSystem
+from tests.ci.systems import CASES
 from tests.support.clones import git
 
-JOBS = Path(__file__).parents[2] / "hwci/ci/jobs"
-PAGES = {
-    CiSystem.GITHUB: (
-        "https://github.com/acme/fw/actions/runs/17/attempts/2",
-        "https://ghe.acme.example/acme/fw/actions/runs/17",
-    ),
-    CiSystem.GITLAB: ("https://gitlab.acme.example/group/sub/fw/-/jobs/7",),
-    CiSystem.BUILDKITE: ("https://buildkite.com/acme/fw/builds/42#0190-ab",),
-    CiSystem.CIRCLECI: (
-        "https://circleci.com/gh/acme/fw/42",
-        "https://app.circleci.com/pipelines/gh/acme/fw/1/workflows/ab/jobs/2",
-    ),
-    CiSystem.AZURE: ("https://dev.azure.com/acme/fw/_build/results?buildId=7&view=logs",),
-    CiSystem.JENKINS: ("https://ci.acme.example/job/fw/job/main/12/",),
-}
+PAGES = {system: cases.pages for system, cases in CASES.items()}
 
 
 @pytest.mark.parametrize("system", CiSystem)
@@ -43,54 +30,49 @@ def test_the_address_of_a_job_tells_its_system(system: CiSystem) -> None:
 @pytest.mark.parametrize("page", ["https://ci.acme.example/builds/7", "https://acme.example/", ""])
 def test_another_address_tells_none_and_the_command_line_is_given(page: str) -> None:
     assert system_of(page) is None
-    [one] = lines_of(Gap.CUT_LISTS, [page])
-    assert (one.ci, one.where) == (None, "In the job that tests")
-    assert one.lines == "git fetch --unshallow || true"
-
-
-def test_the_systems_are_those_that_reports_come_from() -> None:
-    assert {one.value for one in CiSystem} == {one.name for one in SYSTEMS}
+    [paste] = lines_of(Gap.CUT_LISTS, [page])
+    assert (paste.ci, paste.where) == (None, "In the job that tests")
+    assert paste.lines == "git fetch --unshallow || true"
 
 
 @pytest.mark.parametrize("gap", Gap)
 @pytest.mark.parametrize("system", CiSystem)
 def test_each_gap_has_lines_for_each_system(system: CiSystem, gap: Gap) -> None:
-    pages = [page for one in (system, CiSystem.GITHUB) for page in PAGES[one]]
-    found = lines_of(gap, pages)
-    told = [None] if gap is Gap.NO_VERDICT else [*dict.fromkeys((system, CiSystem.GITHUB))]
-    assert [one.ci for one in found] == told
-    assert all(one.lines and not one.lines.endswith("\n") for one in found)
+    pages = [page for name in (system, CiSystem.GITHUB) for page in PAGES[name]]
+    pastes = lines_of(gap, pages)
+    systems = [None] if gap is Gap.NO_VERDICT else [*dict.fromkeys((system, CiSystem.GITHUB))]
+    assert [paste.ci for paste in pastes] == systems
+    assert all(paste.lines and not paste.lines.endswith("\n") for paste in pastes)
 
 
 @pytest.mark.parametrize("system", [CiSystem.GITHUB, CiSystem.GITLAB, CiSystem.AZURE])
 def test_the_lines_are_those_of_the_job_that_init_prints(system: CiSystem) -> None:
-    job = (JOBS / f"{system}.yml").read_text()
-    written = {line.strip().partition(" # ")[0] for line in job.splitlines()}
+    written = {line.strip().partition(" # ")[0] for line in JOBS[system].text.splitlines()}
     for gap in (Gap.NO_CHANGES, Gap.CUT_LISTS, Gap.UNCONNECTED_FIX):
-        [one] = lines_of(gap, PAGES[system])
-        code = [line.strip().partition(" # ")[0] for line in one.lines.splitlines()]
+        [paste] = lines_of(gap, PAGES[system])
+        code = [line.strip().partition(" # ")[0] for line in paste.lines.splitlines()]
         assert {line for line in code if not line.startswith("#")} <= written
 
 
 def test_the_rule_of_a_verdict_is_one_that_a_project_may_have() -> None:
-    [one] = lines_of(Gap.NO_VERDICT, PAGES[CiSystem.GITHUB])
-    [rule] = tomllib.loads(one.lines)["verdict"]
+    [paste] = lines_of(Gap.NO_VERDICT, PAGES[CiSystem.GITHUB])
+    [rule] = tomllib.loads(paste.lines)["verdict"]
     assert set(rule) == {"message", "verdict"}
     assert rule["verdict"] == "device"
 
 
 def test_a_token_of_buildkite_is_a_secret_whose_name_a_cluster_may_have() -> None:
     for gap in (Gap.NO_CHANGES, Gap.UNCONNECTED_FIX):
-        [one] = lines_of(gap, PAGES[CiSystem.BUILDKITE])
-        [step] = yaml.safe_load(f"steps:\n  - key: hil\n{one.lines}")["steps"]
+        [paste] = lines_of(gap, PAGES[CiSystem.BUILDKITE])
+        [step] = yaml.safe_load(f"steps:\n  - key: hil\n{paste.lines}")["steps"]
         [(variable, name)] = step["secrets"].items()
         assert variable == "BUILDKITE_API_TOKEN"
         assert not name.lower().startswith(("buildkite", "bk"))
 
 
 def test_a_shell_of_jenkins_fetches_with_the_credential_of_the_clone() -> None:
-    [one] = lines_of(Gap.CUT_LISTS, PAGES[CiSystem.JENKINS])
-    code = [line for line in one.lines.splitlines() if not line.startswith("//")]
+    [paste] = lines_of(Gap.CUT_LISTS, PAGES[CiSystem.JENKINS])
+    code = [line for line in paste.lines.splitlines() if not line.startswith("//")]
     assert code[0] == "withCredentials([gitUsernamePassword(credentialsId: 'git')]) {"
     assert (code[-1], len(code)) == ("}", 3)
 
@@ -102,8 +84,8 @@ SHELLS = [CiSystem.BUILDKITE, CiSystem.CIRCLECI, CiSystem.JENKINS, None]
 def test_the_line_of_a_shell_completes_a_shallow_clone_and_takes_a_whole_one(
     system: CiSystem | None, tmp_path: Path
 ) -> None:
-    [one] = lines_of(Gap.CUT_LISTS, PAGES[system] if system else [])
-    [command] = re.findall(r"git fetch [^']*", one.lines)
+    [paste] = lines_of(Gap.CUT_LISTS, PAGES[system] if system else [])
+    [command] = re.findall(r"git fetch [^']*", paste.lines)
     origin, clone = tmp_path / "origin", tmp_path / "clone"
     origin.mkdir()
     git(origin, "init", "-q")

@@ -10,12 +10,12 @@ import pytest
 from hwci.ci.reporting.summary import (
     ROWS_MAX,
     Shown,
-    azure_warning,
     changes_said,
-    github_warning,
     inert,
     markdown,
 )
+from hwci.ci.systems import SYSTEMS
+from hwci.contract.ci_systems import CiSystem
 from hwci.contract.vocabulary import Outcome, Trigger
 from hwci.wire.reports import Changes, CommitItem, RunReport, TestItem
 
@@ -121,8 +121,17 @@ def test_a_summary_shows_whether_changes_were_sent_or_why_not(
     assert changes_said(changed) == text
 
 
-def test_a_warning_stays_on_its_line() -> None:
-    assert github_warning("50%\r\n::error::x") == "::warning title=hwci::50%25%0D%0A::error::x"
-    assert azure_warning("50%\r\n##vso[x]y") == (
-        "##vso[task.logissue type=warning]50%AZP25%0D%0A##vso[x]y"
-    )
+@pytest.mark.parametrize(
+    ("name", "line"),
+    [
+        (CiSystem.GITHUB, "::warning title=hwci::50%25%0D%0A::error::x"),
+        (CiSystem.AZURE, "##vso[task.logissue type=warning]50%AZP25%0D%0A::error::x"),
+    ],
+)
+def test_a_warning_stays_on_its_line(name: CiSystem, line: str) -> None:
+    [show] = [system.show_summary for system in SYSTEMS if system.name is name]
+    lines: list[str] = []
+    assert show is not None
+    show({}, "", ["50%\r\n::error::x"], lines.append)
+
+    assert lines == [line]

@@ -1,227 +1,40 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What each CI system says of a job: each row is a recorded environment, a field and its value."""
+"""What each CI system says of a job, by its cases (`tests/ci/systems`), and what single ones do."""
 
 import json
 import os
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from hwci.ci.detect import find_job
 from hwci.ci.git.repository import Repository
-from hwci.ci.job import Job, hashed_run_id
+from hwci.ci.job import Job
 from hwci.ci.systems import SYSTEMS
-from hwci.ci.systems.system import slug
-from hwci.contract.vocabulary import Trigger
+from hwci.ci.systems.system import System, slug
+from hwci.contract.ci_systems import CiSystem
+from tests.ci.systems import CASES
+from tests.ci.systems.cases import BEFORE, MANUAL, MERGE, TESTED
 from tests.support.clones import git
 from tests.support.recorded import NAMES, recorded
 
-TESTED = "6f1c1e4b2d3a49587766554433221100ffeeddcc"
-BEFORE = "1" * 40
-HEAD_OF_PULL = "3" * 40
-EVENT = "GitHub's event file"
-MERGE, NIGHTLY, MANUAL = Trigger.MERGE, Trigger.NIGHTLY, Trigger.MANUAL
-BUILD = hashed_run_id("0193a7e2-5e0b-4c43-9d66-6b2fbcf2ad5d")
-CIRCLE_JOB = hashed_run_id("aa11bb22-0f1e-4d2c-8b3a-123456789abc")
-BRANCH_BUILD = hashed_run_id("boards/firmware/release%2F2.x#57")
-JOB_START = datetime(2026, 11, 20, 16, 25, 7, tzinfo=UTC)
-PIPELINE_START = datetime(2026, 11, 20, 16, 23, 24, tzinfo=UTC)
-AT_1620 = datetime(2026, 11, 20, 16, 20, tzinfo=UTC)
-
-# Recording, field, value, and who told it.
-ROWS: list[tuple[str, str, object, str]] = [
-    ("github-push", "repo_key", "acme/firmware", "GITHUB_REPOSITORY"),
-    ("github-push", "workflow", "hil", "GITHUB_WORKFLOW"),
-    ("github-push", "run_id", 19543210987, "GITHUB_RUN_ID"),
-    ("github-push", "run_attempt", 2, "GITHUB_RUN_ATTEMPT"),
-    ("github-push", "sha", TESTED, "GITHUB_SHA"),
-    ("github-push", "branch", "main", "GITHUB_REF_NAME"),
-    ("github-push", "trigger", MERGE, "GITHUB_EVENT_NAME"),
-    ("github-push", "box_key", "bench-1", "RUNNER_NAME"),
-    ("github-push", "merged_at", AT_1620, EVENT),
-    ("github-push", "before_sha", BEFORE, EVENT),
-    ("github-pull-request", "sha", HEAD_OF_PULL, EVENT),
-    ("github-pull-request", "branch", "faster-boot", "GITHUB_HEAD_REF"),
-    ("github-pull-request", "trigger", MANUAL, "GITHUB_EVENT_NAME"),
-    ("github-merged", "sha", TESTED, EVENT),
-    ("github-merged", "branch", "main", EVENT),
-    ("github-merged", "trigger", MERGE, EVENT),
-    ("github-merged", "merged_at", AT_1620, EVENT),
-    ("github-dropped", "sha", HEAD_OF_PULL, EVENT),
-    ("github-dropped", "branch", "faster-boot", "GITHUB_HEAD_REF"),
-    ("github-dropped", "trigger", MANUAL, "GITHUB_EVENT_NAME"),
-    ("github-fork", "sha", HEAD_OF_PULL, EVENT),
-    ("github-fork", "branch", "mallory:main", EVENT),
-    ("github-fork", "trigger", MANUAL, "GITHUB_EVENT_NAME"),
-    ("github-workflow-run", "sha", TESTED, EVENT),
-    ("github-workflow-run", "branch", "main", EVENT),
-    ("github-workflow-run", "trigger", MERGE, EVENT),
-    ("github-workflow-run-failed", "rerun_of", 19543210000, EVENT),
-    ("github-workflow-run-of-fork", "branch", "mallory:main", EVENT),
-    ("github-workflow-run-of-fork", "trigger", MANUAL, EVENT),
-    ("github-merge-group", "branch", "release/2.x", "GITHUB_REF_NAME"),
-    ("github-merge-group", "trigger", MERGE, "GITHUB_EVENT_NAME"),
-    ("github-merge-group", "before_sha", BEFORE, EVENT),
-    ("github-schedule", "trigger", NIGHTLY, "GITHUB_EVENT_NAME"),
-    ("github-dispatch", "trigger", MANUAL, "GITHUB_EVENT_NAME"),
-    ("github-tag", "branch", "tags/main", "GITHUB_REF_NAME"),
-    ("github-tag", "trigger", MANUAL, "GITHUB_REF_TYPE"),
-    ("gitlab-push", "repo_key", "acme/boards/firmware", "CI_PROJECT_PATH"),
-    ("gitlab-push", "workflow", "hil", "CI_JOB_NAME"),
-    ("gitlab-push", "run_id", 50861, "CI_JOB_ID"),
-    ("gitlab-push", "run_attempt", 1, "default"),
-    ("gitlab-push", "sha", TESTED, "CI_COMMIT_SHA"),
-    ("gitlab-push", "branch", "main", "CI_COMMIT_BRANCH"),
-    ("gitlab-push", "trigger", MERGE, "CI_PIPELINE_SOURCE"),
-    ("gitlab-push", "conclusion", "failed", "CI_JOB_STATUS"),
-    ("gitlab-push", "started_at", JOB_START, "CI_JOB_STARTED_AT"),
-    ("gitlab-push", "merged_at", AT_1620, "CI_COMMIT_TIMESTAMP"),
-    ("gitlab-push", "box_key", "bench-1", "CI_RUNNER_DESCRIPTION"),
-    ("gitlab-push", "before_sha", BEFORE, "CI_COMMIT_BEFORE_SHA"),
-    ("gitlab-merge-request", "workflow", "boards", "CI_PIPELINE_NAME"),
-    ("gitlab-merge-request", "sha", HEAD_OF_PULL, "CI_MERGE_REQUEST_SOURCE_BRANCH_SHA"),
-    ("gitlab-merge-request", "branch", "faster-boot", "CI_MERGE_REQUEST_SOURCE_BRANCH_NAME"),
-    ("gitlab-merge-request", "trigger", MANUAL, "CI_PIPELINE_SOURCE"),
-    ("gitlab-fork", "branch", "mallory:main", "CI_MERGE_REQUEST_SOURCE_PROJECT_PATH"),
-    ("gitlab-fork", "sha", "2" * 40, "CI_COMMIT_SHA"),
-    ("gitlab-schedule", "trigger", NIGHTLY, "CI_PIPELINE_SOURCE"),
-    ("gitlab-child", "trigger", MERGE, "CI_COMMIT_BEFORE_SHA"),
-    ("gitlab-child", "branch", "main", "CI_COMMIT_BRANCH"),
-    ("gitlab-child", "before_sha", BEFORE, "CI_COMMIT_BEFORE_SHA"),
-    ("gitlab-child-of-merge-request", "trigger", MANUAL, "CI_PIPELINE_SOURCE"),
-    ("gitlab-child-of-merge-request", "sha", HEAD_OF_PULL, "CI_MERGE_REQUEST_SOURCE_BRANCH_SHA"),
-    ("gitlab-child-of-schedule", "trigger", MANUAL, "CI_PIPELINE_SOURCE"),
-    ("jenkins-multibranch", "repo_key", "acme/firmware", "GIT_URL"),
-    ("jenkins-multibranch", "workflow", "boards/firmware", "JOB_NAME"),
-    ("jenkins-multibranch", "run_id", BRANCH_BUILD, "JOB_NAME and BUILD_NUMBER"),
-    ("jenkins-multibranch", "ci_run", 57, "BUILD_NUMBER"),
-    ("jenkins-multibranch", "run_attempt", 1, "default"),
-    ("jenkins-multibranch", "sha", TESTED, "GIT_COMMIT"),
-    ("jenkins-multibranch", "branch", "release/2.x", "BRANCH_NAME"),
-    ("jenkins-multibranch", "trigger", MANUAL, "default"),
-    ("jenkins-multibranch", "box_key", "bench-1", "NODE_NAME"),
-    ("jenkins-multibranch", "before_sha", BEFORE, "GIT_PREVIOUS_COMMIT"),
-    ("jenkins-change", "workflow", "boards/firmware", "JOB_NAME"),
-    ("jenkins-change", "branch", "faster-boot", "CHANGE_BRANCH"),
-    ("jenkins-change", "trigger", MANUAL, "CHANGE_ID"),
-    ("jenkins-fork", "branch", "mallory:main", "CHANGE_FORK"),
-    ("jenkins-freestyle", "workflow", "nightly", "JOB_NAME"),
-    ("jenkins-freestyle", "branch", "main", "GIT_BRANCH"),
-    ("buildkite-webhook", "repo_key", "acme/firmware", "BUILDKITE_REPO"),
-    ("buildkite-webhook", "workflow", "firmware-hil", "BUILDKITE_PIPELINE_SLUG"),
-    ("buildkite-webhook", "run_id", BUILD, "BUILDKITE_BUILD_ID and the step"),
-    ("buildkite-webhook", "ci_run", 57, "BUILDKITE_BUILD_NUMBER"),
-    ("buildkite-webhook", "run_attempt", 2, "BUILDKITE_RETRY_COUNT"),
-    ("buildkite-webhook", "sha", TESTED, "BUILDKITE_COMMIT"),
-    ("buildkite-webhook", "branch", "main", "BUILDKITE_BRANCH"),
-    ("buildkite-webhook", "trigger", MERGE, "BUILDKITE_SOURCE"),
-    ("buildkite-webhook", "conclusion", "passed", "BUILDKITE_COMMAND_EXIT_STATUS"),
-    ("buildkite-webhook", "box_key", "bench-1", "BUILDKITE_AGENT_NAME"),
-    ("buildkite-pull-request", "branch", "mallory:main", "BUILDKITE_BRANCH"),
-    ("buildkite-pull-request", "trigger", MANUAL, "BUILDKITE_PULL_REQUEST"),
-    ("buildkite-pull-request", "conclusion", "failed", "BUILDKITE_COMMAND_EXIT_STATUS"),
-    ("buildkite-schedule", "trigger", NIGHTLY, "BUILDKITE_SOURCE"),
-    ("buildkite-ui", "trigger", MANUAL, "BUILDKITE_SOURCE"),
-    ("circleci-push", "repo_key", "acme/firmware", "CIRCLE_PROJECT_REPONAME"),
-    ("circleci-push", "workflow", "hil", "CIRCLE_JOB"),
-    ("circleci-push", "run_id", CIRCLE_JOB, "CIRCLE_WORKFLOW_JOB_ID"),
-    ("circleci-push", "ci_run", 812, "CIRCLE_BUILD_NUM"),
-    ("circleci-push", "run_attempt", 1, "default"),
-    ("circleci-push", "sha", TESTED, "CIRCLE_SHA1"),
-    ("circleci-push", "branch", "main", "CIRCLE_BRANCH"),
-    ("circleci-push", "trigger", MERGE, "HWCI_TRIGGER"),
-    ("circleci-push", "before_sha", BEFORE, "HWCI_BEFORE_SHA"),
-    ("circleci-schedule", "trigger", NIGHTLY, "HWCI_TRIGGER"),
-    ("circleci-tag", "branch", "v2.0", "CIRCLE_TAG"),
-    ("circleci-tag", "trigger", MANUAL, "HWCI_TRIGGER"),
-    ("circleci-tag", "repo_key", "acme/firmware", "CIRCLE_REPOSITORY_URL"),
-    ("azure-ci", "repo_key", "acme/firmware", "BUILD_REPOSITORY_NAME"),
-    ("azure-ci", "workflow", "hil", "BUILD_DEFINITIONNAME"),
-    ("azure-ci", "run_id", 90210, "BUILD_BUILDID"),
-    ("azure-ci", "run_attempt", 2, "SYSTEM_JOBATTEMPT"),
-    ("azure-ci", "sha", TESTED, "BUILD_SOURCEVERSION"),
-    ("azure-ci", "branch", "main", "BUILD_SOURCEBRANCH"),
-    ("azure-ci", "trigger", MERGE, "BUILD_REASON"),
-    ("azure-ci", "conclusion", "SucceededWithIssues", "AGENT_JOBSTATUS"),
-    ("azure-ci", "started_at", PIPELINE_START, "SYSTEM_PIPELINESTARTTIME"),
-    ("azure-ci", "box_key", "bench-1", "AGENT_NAME"),
-    ("azure-batched", "trigger", MERGE, "BUILD_REASON"),
-    ("azure-schedule", "trigger", NIGHTLY, "BUILD_REASON"),
-    ("azure-pull-request", "sha", HEAD_OF_PULL, "SYSTEM_PULLREQUEST_SOURCECOMMITID"),
-    ("azure-pull-request", "branch", "faster-boot", "SYSTEM_PULLREQUEST_SOURCEBRANCH"),
-    ("azure-pull-request", "trigger", MANUAL, "BUILD_REASON"),
-    ("azure-fork", "branch", "pull/7/merge", "BUILD_SOURCEBRANCH"),
-    (
-        "github-push",
-        "ci_url",
-        "https://github.com/acme/firmware/actions/runs/19543210987/attempts/2",
-        "GITHUB_SERVER_URL",
-    ),
-    (
-        "gitlab-push",
-        "ci_url",
-        "https://gitlab.example/acme/boards/firmware/-/jobs/50861",
-        "CI_JOB_URL",
-    ),
-    (
-        "jenkins-multibranch",
-        "ci_url",
-        "https://jenkins.example/job/boards/job/firmware/job/release%252F2.x/57/",
-        "BUILD_URL",
-    ),
-    (
-        "buildkite-webhook",
-        "ci_url",
-        "https://buildkite.com/acme/firmware-hil/builds/57#0193a7e2-63f7-4b9e-8a5c-0d6a7d1f9f10",
-        "BUILDKITE_BUILD_URL",
-    ),
-    ("circleci-push", "ci_url", "https://circleci.com/gh/acme/firmware/812", "CIRCLE_BUILD_URL"),
-    (
-        "azure-ci",
-        "ci_url",
-        (
-            "https://dev.azure.com/acme/firmware/_build/results?buildId=90210&view=logs"
-            "&j=12f1170f-54f2-53f3-20dd-22fc7dff55f9"
-        ),
-        "SYSTEM_COLLECTIONURI",
-    ),
-]
-
-# What a recording does not say, because it would not be true.
-UNSAID = [
-    ("github-tag", "before_sha"),  # a hash of zeros
-    ("github-forced", "before_sha"),  # what was dropped is not part of the push
-    ("github-schedule", "before_sha"),
-    ("github-merged", "before_sha"),  # the base as it was when the pull request was last looked at
-    ("github-push", "conclusion"),  # the action hands on `job.status`
-    ("github-push", "started_at"),
-    ("github-push", "ci_run"),  # the run id is the number that people know
-    ("github-push", "rerun_of"),
-    ("github-workflow-run", "rerun_of"),  # every box waits for a build that passes
-    ("gitlab-merge-request", "before_sha"),
-    ("gitlab-merge-request", "conclusion"),  # the job still runs
-    ("buildkite-ui", "sha"),  # `HEAD` is not a commit
-    ("circleci-schedule", "before_sha"),
-    ("circleci-push", "box_key"),
-    ("buildkite-ui", "ci_url"),  # no variable has the address of the build
-    ("azure-ci", "suite"),  # a macro that nobody filled in
-    ("azure-schedule", "box_key"),  # an agent that Azure lends
-]
+ALL = CASES.values()
 
 
 def job(name: str, **variables: str) -> Job:
     return find_job({}, recorded(name) | variables, None, None)
 
 
-@pytest.mark.parametrize(("name", "field", "value", "by"), ROWS)
+@pytest.mark.parametrize(
+    ("name", "field", "value", "by"), [row for cases in ALL for row in cases.fields]
+)
 def test_a_system_says_a_field(name: str, field: str, value: object, by: str) -> None:
-    told = job(name).fields[field]
+    result = job(name).fields[field]
 
-    assert (told.value, told.source) == (value, by)
+    assert (result.value, result.source) == (value, by)
 
 
-@pytest.mark.parametrize(("name", "field"), UNSAID)
+@pytest.mark.parametrize(("name", "field"), [row for cases in ALL for row in cases.unsaid])
 def test_a_system_does_not_say_what_is_not_so(name: str, field: str) -> None:
     assert field not in job(name).fields
 
@@ -271,17 +84,22 @@ def test_every_system_is_recorded() -> None:
     assert {name.partition("-")[0] for name in NAMES} == {system.name for system in SYSTEMS}
 
 
+def test_each_system_has_the_name_of_its_module() -> None:
+    assert [system.name for system in SYSTEMS] == list(CiSystem)
+
+
+@pytest.mark.parametrize("system", SYSTEMS, ids=lambda system: system.name)
+def test_the_guide_has_a_word_for_what_a_system_says_and_for_nothing_else(system: System) -> None:
+    fields = ("run_id", "rerun_of", "box_key", "ci_url", "conclusion")
+
+    assert [field in system.guide for field in fields] == [
+        field in system.readers for field in fields
+    ]
+
+
 @pytest.mark.parametrize(
     ("name", "one", "other"),
-    [
-        ("gitlab-push", {"CI_JOB_ID": "1"}, {"CI_JOB_ID": "2"}),
-        ("jenkins-multibranch", {"STAGE_NAME": "Smoke"}, {"STAGE_NAME": "Full"}),
-        ("buildkite-webhook", {"BUILDKITE_STEP_KEY": "a"}, {"BUILDKITE_STEP_KEY": "b"}),
-        ("buildkite-webhook", {"BUILDKITE_LABEL": "a"}, {"BUILDKITE_LABEL": "b"}),
-        ("buildkite-webhook", {"BUILDKITE_PARALLEL_JOB": "0"}, {"BUILDKITE_PARALLEL_JOB": "1"}),
-        ("circleci-push", {"CIRCLE_WORKFLOW_JOB_ID": "a"}, {"CIRCLE_WORKFLOW_JOB_ID": "b"}),
-        ("circleci-push", {"CIRCLE_NODE_INDEX": "0"}, {"CIRCLE_NODE_INDEX": "1"}),
-    ],
+    [row for cases in ALL for row in cases.two_runs],
 )
 def test_two_jobs_of_one_build_are_two_runs(
     name: str, one: dict[str, str], other: dict[str, str]

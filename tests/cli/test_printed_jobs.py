@@ -12,7 +12,7 @@ import yaml
 
 from hwci.ci.new_job import JOBS, job_text
 from hwci.client import Client, calls
-from hwci.contract.vocabulary import CiSystem
+from hwci.contract.ci_systems import CiSystem
 from tests.cli.conftest import Command
 from tests.cli.printed_jobs import SOME_SYSTEMS, SYSTEMS, printed
 from tests.support.running import (

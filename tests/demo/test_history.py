@@ -13,7 +13,8 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from hwci.analysis.failures.ci_lines import system_of
-from hwci.contract.vocabulary import CiSystem, FailureClass, Label, Outcome, Trigger
+from hwci.contract.ci_systems import CiSystem
+from hwci.contract.vocabulary import FailureClass, Label, Outcome, Trigger
 from hwci.demo.history import Body, history
 from hwci.demo.project import BOXES
 from hwci.engine.facts import Facts, Product

@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from docs import ci_systems
 from docs.generate import PAGES, REFERENCE, WRITTEN
+from hwci.ci.systems import SYSTEMS
 from hwci.contract.vocabulary import REASONS
 
 ROOT = Path(__file__).parents[2]
@@ -28,6 +30,13 @@ def test_a_reference_page_is_what_the_code_says(name: str) -> None:
 def test_what_is_written_from_code_is_what_that_code_says(path: Path) -> None:
     """`make docs` writes them."""
     assert path.read_text() == WRITTEN[path]()
+
+
+def test_the_guide_has_what_ci_systems_say_of_themselves() -> None:
+    text = ci_systems.GUIDE.read_text()
+
+    assert [f"| {system.title} |" in text for system in SYSTEMS if system.api] == [True] * 4
+    assert {field for system in SYSTEMS for field in system.guide} <= set(ci_systems.FIELDS)
 
 
 def test_every_reason_text_stands_in_the_reference() -> None:

@@ -17,6 +17,7 @@ import pytest
 import yaml
 from playwright.sync_api import Page, expect
 
+from hwci.contract.ci_systems import CiSystem
 from tests.support.running import RunningServer, running_in_thread
 from tests.web.conftest import PATIENCE_SECONDS, Account, Dashboard
 
@@ -134,3 +135,9 @@ def test_what_is_pasted_then_makes_the_job_of_ci(
     job = yaml.safe_load((tmp_path / "firmware/.github/workflows/hil.yml").read_text())
     assert job["env"]["HWCI_URL"] == server.url
     assert job["env"]["HWCI_WHEEL"] == shlex.split(install)[-1]
+
+
+@pytest.mark.usefixtures("server")
+def test_the_page_names_each_ci_system_that_there_is_a_job_for(page: Page) -> None:
+    others = ", ".join(list(CiSystem)[1:])
+    expect(page.get_by_text(f"Of GitHub (or {others}), with the address")).to_be_visible()

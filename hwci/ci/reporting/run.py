@@ -332,7 +332,7 @@ def _send(
                 command.notify(f"note: {unblamed}")
     finally:
         if job is not None and sending.summary:
-            shown = summary.Shown(reports, delivered.sent, (*notes, *doubts), kept=delivered.kept)
+            shown = summary.Shown(reports, delivered.sent, (*notes, *doubts), waits=delivered.kept)
             summary.show(shown, job, command.ci_command)
     return Done(messages=() if delivered.message is None else (delivered.message,))
 

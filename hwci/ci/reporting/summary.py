@@ -1,25 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a CI system shows of a report on the page of its job, and how: Markdown of at
-most 20 rows, and the commands by which a line of output becomes a warning.
+"""What a CI system shows of a report on the page of its job: Markdown of at most 20 rows, and
+warnings. How it is made to show them is decided in the system's module of `hwci.ci.systems`.
 
 Names of tests, boxes and branches are text that anyone may have committed, so none of it may act as
-Markdown or as a command.
+Markdown.
 """
 
-import shutil
 import subprocess
-import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
 
 from hwci.ci.job import Job
+from hwci.ci.systems import system_of
 from hwci.contract.vocabulary import Outcome
 from hwci.said import short
 from hwci.wire.reports import Changes, RunReport, TestItem
 
-AGENT_SECONDS = 20
 ROWS_MAX = 20
 TEXT_MAX = 200
 _PLAIN = frozenset(" -/.,")
@@ -27,20 +24,20 @@ _PLAIN = frozenset(" -/.,")
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """What was reported. `kept`: what was not sent waits on the machine of the job. `notes`: for
+    """What was reported. `waits`: what was not sent is kept on the machine of the job. `notes`: for
     people.
     """
 
     reports: Sequence[RunReport]
     sent: bool
     notes: Sequence[str] = ()
-    kept: bool = False
+    waits: bool = False
 
     def fate(self) -> str:
         """Return what became of the reports."""
         if self.sent:
             return "reported"
-        if self.kept:
+        if self.waits:
             return (
                 "not reported yet: it is kept on this machine, and the next report sends it, too; "
                 "see the log of this step"
@@ -52,60 +49,15 @@ def show(shown: Shown, job: Job, ci_command: Callable[[str], None]) -> None:
     """Leave a summary where the CI system of a job shows one. `ci_command` takes a line of output
     that the system obeys.
     """
-    way = _SHOWN_BY.get(job.system or "")
-    if way is None or not shown.reports:
+    system = system_of(job)
+    if system is None or system.show_summary is None or not shown.reports:
         return
     warnings = list(shown.notes)
     if not shown.sent:
         warnings.append(f"The run was {shown.fate()}")
     # A page that cannot be written is no reason to fail a build.
     with suppress(OSError, subprocess.SubprocessError):
-        way(job.environ, markdown(shown), warnings, ci_command)
-
-
-_Tell = Callable[[str], None]
-_Way = Callable[[Mapping[str, str], str, Sequence[str], _Tell], None]
-
-
-def _github(environ: Mapping[str, str], text: str, warnings: Sequence[str], tell: _Tell) -> None:
-    for warning in warnings:
-        tell(github_warning(warning))
-    path = environ.get("GITHUB_STEP_SUMMARY")
-    if path:
-        with Path(path).open("a", encoding="utf-8") as page:
-            page.write(text)
-
-
-def _buildkite(environ: Mapping[str, str], text: str, warnings: Sequence[str], _: _Tell) -> None:
-    agent = shutil.which("buildkite-agent", path=environ.get("PATH"))
-    if agent is None:
-        return
-    style = "warning" if warnings else "info"
-    # One per job: the next would else replace that of the job before.
-    context = f"hwci-{environ.get('BUILDKITE_JOB_ID', '')}"
-    subprocess.run(  # noqa: S603 - no shell; the text goes through stdin
-        [agent, "annotate", "--style", style, "--context", context],
-        input=text.encode(errors="replace"),
-        stdout=subprocess.DEVNULL,
-        timeout=AGENT_SECONDS,
-        check=False,
-    )
-
-
-def _azure(environ: Mapping[str, str], text: str, warnings: Sequence[str], tell: _Tell) -> None:
-    for warning in warnings:
-        tell(azure_warning(warning))
-    # The agent takes the file when the step has ended, and clears the folder after the job.
-    folder = environ.get("AGENT_TEMPDIRECTORY")
-    if folder:
-        with tempfile.NamedTemporaryFile(
-            "w", encoding="utf-8", dir=folder, prefix="hwci-", suffix=".md", delete=False
-        ) as page:
-            page.write(text)
-        tell(azure_summary(page.name))
-
-
-_SHOWN_BY: Mapping[str, _Way] = {"github": _github, "buildkite": _buildkite, "azure": _azure}
+        system.show_summary(job.environ, markdown(shown), warnings, ci_command)
 
 
 def markdown(shown: Shown) -> str:
@@ -178,23 +130,3 @@ def _table(header: Sequence[str], rows: Sequence[Sequence[str]], total: int) -> 
     lines = [f"| {' | '.join(cells)} |" for cells in (header, ["---"] * len(header), *rows)]
     more = [f"… {total - len(rows):,} more", ""] if total > len(rows) else []
     return [*lines, "", *more]
-
-
-def github_warning(text: str) -> str:
-    """Write a line that GitHub shows as a warning."""
-    return f"::warning title=hwci::{_line(text, percent='%25')}"
-
-
-def azure_warning(text: str) -> str:
-    """Write a line that Azure shows as a warning."""
-    return f"##vso[task.logissue type=warning]{_line(text, percent='%AZP25')}"
-
-
-def azure_summary(path: str) -> str:
-    """Write a line by which Azure takes a file as a summary."""
-    return f"##vso[task.uploadsummary]{path}"
-
-
-def _line(text: str, percent: str) -> str:
-    """Keep a text on the line of its command."""
-    return text.replace("%", percent).replace("\r", "%0D").replace("\n", "%0A")

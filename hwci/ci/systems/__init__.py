@@ -1,20 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The CI systems that hwci knows, each described in a module of its own."""
+"""The CI systems that hwci knows, each described as `SYSTEM` in the module of its name."""
 
 from collections.abc import Mapping
+from importlib import import_module
 
 from hwci.ci.job import Job
-from hwci.ci.systems.azure import AZURE
-from hwci.ci.systems.buildkite import BUILDKITE
-from hwci.ci.systems.circleci import CIRCLECI
 from hwci.ci.systems.earlier import EarlierRunsApi
-from hwci.ci.systems.github import GITHUB
-from hwci.ci.systems.gitlab import GITLAB
-from hwci.ci.systems.jenkins import JENKINS
 from hwci.ci.systems.system import System
+from hwci.contract.ci_systems import CiSystem
 
-SYSTEMS = (GITHUB, GITLAB, BUILDKITE, CIRCLECI, AZURE, JENKINS)
-"""Jenkins last: its variable may stand in the environment of a whole machine."""
+SYSTEMS: tuple[System, ...] = tuple(
+    import_module(f"hwci.ci.systems.{name}").SYSTEM for name in CiSystem
+)
 
 
 def detected(environ: Mapping[str, str]) -> System | None:
@@ -22,10 +19,14 @@ def detected(environ: Mapping[str, str]) -> System | None:
     return next((system for system in SYSTEMS if system.is_here(environ)), None)
 
 
+def system_of(job: Job) -> System | None:
+    """Return the system of a job; None at a desk."""
+    return next((system for system in SYSTEMS if system.name == job.system), None)
+
+
 def api_of(job: Job) -> EarlierRunsApi | None:
     """Return the API that lists earlier runs of a job, None if its system has none, or lists those
     of another repository.
     """
-    if job.is_elsewhere:
-        return None
-    return next((system.api for system in SYSTEMS if system.name == job.system), None)
+    system = None if job.is_elsewhere else system_of(job)
+    return system.api if system else None

@@ -5,7 +5,8 @@ Earlier builds: a job is known by its identifier, which holds its stage and its 
 same in each attempt and build. Jobs that a condition skips are listed as skipped, or not at all.
 """
 
-from collections.abc import Iterator, Mapping
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from urllib.parse import quote, urlencode
@@ -18,17 +19,21 @@ from hwci.ci.systems.system import (
     PULLS,
     TAGS,
     JobEnvironment,
+    PrintedJob,
     System,
+    Tell,
     address,
     always,
     commit,
     is_not,
     is_set,
+    on_one_line,
     started_by,
     variable,
     where,
     without,
 )
+from hwci.contract.ci_systems import CiSystem
 from hwci.contract.vocabulary import Trigger
 from hwci.wire.base import parse_time
 
@@ -122,11 +127,11 @@ def _this_job(records: list[Row], environ: Mapping[str, str]) -> ThisJob:
     by_id = [row for row in jobs if row.get("id") == environ.get("SYSTEM_JOBID", "")]
     agent = environ.get("AGENT_NAME", "")
     running = [row for row in jobs if row.get("state") != "completed"]
-    found = only(by_id) or only([row for row in running if agent == row.get("workerName")])
-    if found is None:
+    job = only(by_id) or only([row for row in running if agent == row.get("workerName")])
+    if job is None:
         return ThisJob(None)
-    step = only([row for row in _steps(found, records) if row.get("state") == "inProgress"])
-    return ThisJob(_name(found), step=None if step is None else str(step.get("name")))
+    step = only([row for row in _steps(job, records) if row.get("state") == "inProgress"])
+    return ThisJob(_name(job), step=None if step is None else str(step.get("name")))
 
 
 def _job(row: Row, records: list[Row]) -> JobOfRun:
@@ -155,8 +160,64 @@ def _is_tag(env: JobEnvironment) -> bool:
     return env.text("BUILD_SOURCEBRANCH").startswith("refs/tags/")
 
 
-AZURE = System(
-    name="azure",
+# The page of a job
+
+
+def _show_summary(
+    environ: Mapping[str, str], text: str, warnings: Sequence[str], tell: Tell
+) -> None:
+    for warning in warnings:
+        tell(f"##vso[task.logissue type=warning]{on_one_line(warning, percent='%AZP25')}")
+    # The agent takes the file when the step has ended, and clears the folder after the job.
+    folder = environ.get("AGENT_TEMPDIRECTORY")
+    if folder:
+        with tempfile.NamedTemporaryFile(
+            "w", encoding="utf-8", dir=folder, prefix="hwci-", suffix=".md", delete=False
+        ) as page:
+            page.write(text)
+        tell(f"##vso[task.uploadsummary]{page.name}")
+
+
+_JOB = """\
+# azure-pipelines.yml; HWCI_CI_KEY is a secret variable, which a step sees only if it is passed on
+trigger:
+  branches:
+    include: [{main}]
+variables:
+  HWCI_URL: {url}
+  HWCI_WHEEL: {wheel}
+jobs:
+  - job: announce
+    condition: in(variables['Build.Reason'], 'IndividualCI', 'BatchedCI')
+    continueOnError: true
+    pool:
+      vmImage: ubuntu-latest # {reach}
+    steps:
+      - checkout: self
+        fetchDepth: 0
+      - script: {install}
+      - script: {hwci} merge-announce
+        env:
+          HWCI_CI_KEY: $(HWCI_CI_KEY)
+  - job: hil
+    pool:
+      name: bench-1 # {box} agent
+    steps:
+      - checkout: self
+        fetchDepth: 0
+      - script: |
+          {install_or_go_on}
+      # {needs}
+      - script: |
+          {tests}
+        env:
+          HWCI_CI_KEY: $(HWCI_CI_KEY)
+          SYSTEM_ACCESSTOKEN: $(System.AccessToken) # to find the builds before this one
+"""
+
+
+SYSTEM = System(
+    name=CiSystem.AZURE,
     title="Azure Pipelines",
     variable="TF_BUILD",
     readers={
@@ -202,6 +263,18 @@ AZURE = System(
             where(is_set("BUILD_REASON", "BatchedCI"), always(value=True, source="BUILD_REASON")),
         ),
     },
+    job=PrintedJob("azure-pipelines.yml", _JOB),
+    guide={
+        "run_id": "of the build",
+        "run_attempt": "counted",
+        "merge": "CI, batched CI",
+        "nightly": "schedule",
+        "covers_shas": "by its API",
+        "box_key": "agent",
+        "ci_url": "of the job",
+        "conclusion": "yes",
+    },
+    show_summary=_show_summary,
     api=EarlierRunsApi(
         title="Azure's API",
         tokens=("SYSTEM_ACCESSTOKEN",),
@@ -213,6 +286,8 @@ AZURE = System(
             "BUILD_SOURCEBRANCH",
         ),
         runs=_runs,
+        rights="it is `$(System.AccessToken)`: View builds, as by default",
+        known_by="its stage, job and matrix",
         lists_pushes=True,
     ),
 )

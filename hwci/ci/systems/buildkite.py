@@ -7,7 +7,9 @@ Earlier builds: each is listed with its jobs, retried ones too. A job is known b
 label and place among parallel ones, as in run ids.
 """
 
-from collections.abc import Iterator, Mapping
+import shutil
+import subprocess
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from urllib.parse import quote
 
@@ -19,7 +21,9 @@ from hwci.ci.systems.system import (
     PULLS,
     TAGS,
     JobEnvironment,
+    PrintedJob,
     System,
+    Tell,
     address,
     always,
     commit,
@@ -29,6 +33,7 @@ from hwci.ci.systems.system import (
     variable,
     where,
 )
+from hwci.contract.ci_systems import CiSystem
 from hwci.contract.vocabulary import Trigger
 
 _BRANCH = (variable("BUILDKITE_BRANCH"),)
@@ -112,8 +117,61 @@ def _ending(row: Row) -> Ending:
     return _ENDINGS.get(str(row.get("state")), Ending.NOT_TESTED)
 
 
-BUILDKITE = System(
-    name="buildkite",
+# The page of a job
+
+_AGENT_SECONDS = 20
+
+
+def _show_summary(environ: Mapping[str, str], text: str, warnings: Sequence[str], _: Tell) -> None:
+    agent = shutil.which("buildkite-agent", path=environ.get("PATH"))
+    if agent is None:
+        return
+    style = "warning" if warnings else "info"
+    # One per job: the next would else replace that of the job before.
+    context = f"hwci-{environ.get('BUILDKITE_JOB_ID', '')}"
+    subprocess.run(  # noqa: S603 - no shell; the text goes through stdin
+        [agent, "annotate", "--style", style, "--context", context],
+        input=text.encode(errors="replace"),
+        stdout=subprocess.DEVNULL,
+        timeout=_AGENT_SECONDS,
+        check=False,
+    )
+
+
+_JOB = """\
+# .buildkite/pipeline.yml; HWCI_CI_KEY is a secret of the cluster, which agents give a job since \
+3.106. If a hook of your
+# agents sets it, leave "secrets" out.
+secrets:
+  - HWCI_CI_KEY
+env:
+  HWCI_URL: {url}
+  HWCI_WHEEL: {wheel}
+steps:
+  - key: announce
+    label: Announce the merge
+    if: build.branch == pipeline.default_branch && build.source == "webhook"
+    soft_fail: true
+    agents:
+      queue: hosted # {reach}
+    command:
+      - {install}
+      - {hwci} merge-announce
+  - key: hil
+    label: Tests on the bench
+    agents:
+      queue: bench-1 # {box} agent
+    command:
+      - |
+        {install_or_go_on}
+      # {needs}
+      - |
+        {tests}
+"""
+
+
+SYSTEM = System(
+    name=CiSystem.BUILDKITE,
     title="Buildkite",
     variable="BUILDKITE",
     readers={
@@ -142,11 +200,25 @@ BUILDKITE = System(
         "ci_url": (address("{BUILDKITE_BUILD_URL}#{BUILDKITE_JOB_ID}"),),
         "default_branch": (variable("BUILDKITE_PIPELINE_DEFAULT_BRANCH"),),
     },
+    job=PrintedJob(".buildkite/**", _JOB, dollar="$$"),
+    guide={
+        "run_id": "from build and step",
+        "run_attempt": "counted",
+        "merge": "webhook",
+        "nightly": "schedule",
+        "covers_shas": "by its API",
+        "box_key": "agent",
+        "ci_url": "of the job",
+        "conclusion": "in a hook",
+    },
+    show_summary=_show_summary,
     api=EarlierRunsApi(
         title="Buildkite's API",
         tokens=("BUILDKITE_API_TOKEN",),
         needs=("BUILDKITE_ORGANIZATION_SLUG", "BUILDKITE_PIPELINE_SLUG", "BUILDKITE_BUILD_NUMBER"),
         runs=_runs,
+        rights="scope `read_builds`",
+        known_by="the key and label of its step",
         lists_pushes=True,
     ),
 )

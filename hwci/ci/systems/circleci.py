@@ -11,6 +11,7 @@ from hwci.ci.systems.system import (
     PULLS,
     TAGS,
     JobEnvironment,
+    PrintedJob,
     System,
     always,
     commit,
@@ -20,6 +21,7 @@ from hwci.ci.systems.system import (
     variable,
     where,
 )
+from hwci.contract.ci_systems import CiSystem
 from hwci.contract.vocabulary import Trigger
 
 _WORDS = {
@@ -46,8 +48,52 @@ def _run_id(env: JobEnvironment) -> Sourced[int] | None:
     return Sourced(hashed_run_id(words), name)
 
 
-CIRCLECI = System(
-    name="circleci",
+_JOB = """\
+# .circleci/config.yml; HWCI_CI_KEY comes from the context hwci
+version: 2.1
+jobs:
+  announce:
+    docker:
+      - image: cimg/python:3.13 # {reach}
+    environment: &hwci
+      HWCI_URL: {url}
+      HWCI_WHEEL: {wheel}
+      # Values of the pipeline that are in no variable.
+      HWCI_TRIGGER: << pipeline.trigger_source >>
+      HWCI_BEFORE_SHA: << pipeline.git.base_revision >>
+    steps:
+      - checkout
+      - run: |
+          {install} && {hwci} merge-announce ||
+            echo "The merge is not announced." >&2
+  hil:
+    machine: true
+    resource_class: acme/bench-1
+    environment:
+      <<: *hwci
+      HWCI_BOX: bench-1
+    steps:
+      - checkout
+      - run: |
+          {install_or_go_on}
+      # {needs}
+      - run: |
+          {tests}
+workflows:
+  hil:
+    jobs:
+      - announce:
+          context: hwci
+          filters:
+            branches:
+              only: {main}
+      - hil:
+          context: hwci
+"""
+
+
+SYSTEM = System(
+    name=CiSystem.CIRCLECI,
     title="CircleCI",
     variable="CIRCLECI",
     readers={
@@ -64,5 +110,12 @@ CIRCLECI = System(
         ),
         "trigger": (started_by("HWCI_TRIGGER", _WORDS, (variable("CIRCLE_BRANCH"),)),),
         "ci_url": (variable("CIRCLE_BUILD_URL"),),
+    },
+    job=PrintedJob(".circleci/**", _JOB),
+    guide={
+        "run_id": "from the job's id",
+        "run_attempt": "1",
+        "covers_shas": "passed on",
+        "ci_url": "of the job",
     },
 )

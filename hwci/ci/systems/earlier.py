@@ -47,12 +47,15 @@ class EarlierRunsApi:
     """The API that lists earlier runs. `tokens`, `needs`: variables; one of the tokens and all of
     the others have to be set. `runs` yields the newest first; it raises ApiError. `lists_pushes`:
     the list holds a build for each push to the branch, and no variable names the commit before.
+    For the guide: the `rights` that a token needs, and what a job is `known_by`.
     """
 
     title: str
     tokens: tuple[str, ...]
     needs: tuple[str, ...]
     runs: Callable[[Job, str, GetJson], Iterator[EarlierRun]]
+    rights: str
+    known_by: str
     lists_pushes: bool = False
 
     def missing_variables(self, job: Job) -> tuple[str, ...]:

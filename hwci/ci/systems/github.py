@@ -10,10 +10,11 @@ skipped stays in the list, so one that is missing may have had another name.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from heapq import merge
+from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
@@ -26,20 +27,24 @@ from hwci.ci.systems.system import (
     QUEUE,
     TAGS,
     JobEnvironment,
+    PrintedJob,
     Read,
     Reader,
     System,
+    Tell,
     address,
     always,
     commit,
     is_not,
     is_set,
     merge_or_manual,
+    on_one_line,
     sourced,
     started_by,
     variable,
     where,
 )
+from hwci.contract.ci_systems import CiSystem
 from hwci.contract.vocabulary import Trigger
 from hwci.wire import limits
 from hwci.wire.base import parse_time
@@ -53,8 +58,8 @@ _WORDS = {"push": Trigger.MERGE, QUEUED: Trigger.MERGE, "schedule": Trigger.NIGH
 
 def _in_event(*path: str, read: Read = str) -> Reader:
     def reader(env: JobEnvironment) -> Sourced[Any] | None:
-        found = at_path(env.event, *path)
-        return sourced(found, EVENT, read) if isinstance(found, str) else None
+        text = at_path(env.event, *path)
+        return sourced(text, EVENT, read) if isinstance(text, str) else None
 
     return reader
 
@@ -224,12 +229,12 @@ def _this_job(rows: list[Row], runner: str | None) -> ThisJob:
     at the same time.
     """
     running = (row for row in rows if row.get("status") != "completed")
-    found = only([row for row in running if runner and row.get("runner_name") == runner])
-    if found is None:
+    job = only([row for row in running if runner and row.get("runner_name") == runner])
+    if job is None:
         return ThisJob(None)
-    others = frozenset(str(row.get("name")) for row in rows if row is not found)
-    steps = _steps(found, "status", "in_progress")
-    return ThisJob(str(found.get("name")), others, steps[0] if len(steps) == 1 else None)
+    others = frozenset(str(row.get("name")) for row in rows if row is not job)
+    steps = _steps(job, "status", "in_progress")
+    return ThisJob(str(job.get("name")), others, steps[0] if len(steps) == 1 else None)
 
 
 def _job(row: Row, own: str | None) -> JobOfRun:
@@ -258,6 +263,23 @@ def _steps(row: Row, key: str, *values: str) -> list[str]:
     return [str(step.get("name")) for step in rows if step.get(key) in values]
 
 
+# The page of a job
+
+
+def _show_summary(
+    environ: Mapping[str, str], text: str, warnings: Sequence[str], tell: Tell
+) -> None:
+    for warning in warnings:
+        tell(f"::warning title=hwci::{on_one_line(warning, percent='%25')}")
+    path = environ.get("GITHUB_STEP_SUMMARY")
+    if path:
+        with Path(path).open("a", encoding="utf-8") as page:
+            page.write(text)
+
+
+# The description
+
+
 _event_is = partial(is_set, "GITHUB_EVENT_NAME")
 _is_tag = is_set("GITHUB_REF_TYPE", "tag")
 _of_pull = partial(_in_event, "pull_request")
@@ -281,8 +303,52 @@ def _merged_trigger(env: JobEnvironment) -> Sourced[Trigger]:
     return Sourced(merge_or_manual(Trigger.MERGE, _BRANCH, env), EVENT)
 
 
-GITHUB = System(
-    name="github",
+_JOB = """\
+# .github/workflows/hil.yml; HWCI_CI_KEY is a secret of the repository
+name: hil
+on:
+  push:
+    branches: [{main}] # the default branch; others would run twice, as pull requests too
+  pull_request:
+  merge_group:
+permissions:
+  contents: read
+  actions: read # to find the run before this one
+env:
+  HWCI_URL: {url}
+  HWCI_CI_KEY: ${{ secrets.HWCI_CI_KEY }}
+  HWCI_WHEEL: {wheel}
+  GITHUB_TOKEN: ${{ github.token }}
+jobs:
+  announce:
+    if: github.event_name == 'push' && github.ref_name == github.event.repository.default_branch
+    continue-on-error: true
+    runs-on: ubuntu-latest # {reach}
+    steps:
+      - uses: actions/checkout@v5
+        with:
+          fetch-depth: 0
+      - run: {install}
+      - run: {hwci} merge-announce
+  hil:
+    runs-on: [self-hosted, bench-1] # {box} runner
+    # In a matrix, as its jobs may run on one bench:
+    # env:
+    #   HWCI_RUN_ID: ${{ github.run_id }}${{ strategy.job-index }}
+    steps:
+      - uses: actions/checkout@v5
+        with:
+          fetch-depth: 0
+      - run: |
+          {install_or_go_on}
+      # {needs}
+      - run: |
+          {tests}
+"""
+
+
+SYSTEM = System(
+    name=CiSystem.GITHUB,
     title="GitHub Actions",
     variable="GITHUB_ACTIONS",
     event_path="GITHUB_EVENT_PATH",
@@ -335,10 +401,24 @@ GITHUB = System(
         "pushed_shas": (_pushed,),
         "queued": (where(_event_is(QUEUED), always(value=True, source="GITHUB_EVENT_NAME")),),
     },
+    job=PrintedJob(".github/workflows/**", _JOB, host="github.com"),
+    guide={
+        "run_id": "of the run",
+        "run_attempt": "counted",
+        "rerun_of": "after a failed `workflow_run`",
+        "merge": "push, merge group",
+        "nightly": "schedule",
+        "covers_shas": "yes",
+        "box_key": "runner",
+        "ci_url": "of the run",
+    },
+    show_summary=_show_summary,
     api=EarlierRunsApi(
         title="GitHub's API",
         tokens=("GITHUB_TOKEN", "GH_TOKEN"),
         needs=("GITHUB_API_URL", "GITHUB_REPOSITORY", "GITHUB_WORKFLOW_REF", "GITHUB_RUN_ID"),
         runs=_runs,
+        rights="`permissions: actions: read`",
+        known_by="the runner it runs on, then its name",
     ),
 )

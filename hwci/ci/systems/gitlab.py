@@ -20,6 +20,7 @@ from hwci.ci.systems.system import (
     PULLS,
     TAGS,
     JobEnvironment,
+    PrintedJob,
     System,
     always,
     commit,
@@ -30,6 +31,7 @@ from hwci.ci.systems.system import (
     variable,
     where,
 )
+from hwci.contract.ci_systems import CiSystem
 from hwci.contract.vocabulary import Trigger
 from hwci.wire.base import parse_time
 
@@ -117,8 +119,8 @@ def _pipelines(
     is_child = environ.get("CI_PIPELINE_SOURCE") == "parent_pipeline"
     if request and target and not is_child:
         address = f"{projects}/{target}/merge_requests/{request}/pipelines"
-        found = pages(get_json, address, {}, headers)
-        ours = [row for row in found if str(row.get("project_id")) == environ["CI_PROJECT_ID"]]
+        pipelines = pages(get_json, address, {}, headers)
+        ours = [row for row in pipelines if str(row.get("project_id")) == environ["CI_PROJECT_ID"]]
         # Those of the merge request come before those of the branch, whichever came first.
         return sorted(ours, key=lambda row: number_of(row, "id"), reverse=True)
     ref = environ.get("CI_MERGE_REQUEST_REF_PATH") or str(job.value("branch"))
@@ -147,8 +149,35 @@ def _tested(pipeline: Row, row: Row) -> str:
     return ""
 
 
-GITLAB = System(
-    name="gitlab",
+_JOB = """\
+# .gitlab-ci.yml; HWCI_CI_KEY is a masked variable of the project
+variables:
+  HWCI_URL: {url}
+  HWCI_WHEEL: {wheel}
+  GIT_DEPTH: "0"
+announce:
+  stage: .pre
+  image: python:3.13 # {reach}
+  allow_failure: true
+  rules:
+    - if: $CI_PIPELINE_SOURCE == "push" && $CI_COMMIT_BRANCH == $CI_DEFAULT_BRANCH
+  script:
+    - {install}
+    - {hwci} merge-announce
+hil:
+  needs: []
+  tags: [bench-1] # {box} runner
+  script:
+    - |
+      {install_or_go_on}
+    # {needs}
+    - |
+      {tests}
+"""
+
+
+SYSTEM = System(
+    name=CiSystem.GITLAB,
     title="GitLab CI",
     variable="GITLAB_CI",
     readers={
@@ -195,10 +224,23 @@ GITLAB = System(
         "default_branch": (variable("CI_DEFAULT_BRANCH"),),
         "before_sha": (variable("CI_COMMIT_BEFORE_SHA", commit),),
     },
+    job=PrintedJob(".gitlab-ci.yml", _JOB, host="gitlab"),
+    guide={
+        "run_id": "of the job",
+        "run_attempt": "1",
+        "merge": "push",
+        "nightly": "schedule",
+        "covers_shas": "yes",
+        "box_key": "runner",
+        "ci_url": "of the job",
+        "conclusion": "in `after_script`",
+    },
     api=EarlierRunsApi(
         title="GitLab's API",
         tokens=("GITLAB_TOKEN",),  # a job's own token may not list pipelines
         needs=("CI_API_V4_URL", "CI_PROJECT_ID", "CI_PIPELINE_ID", "CI_JOB_NAME"),
         runs=_runs,
+        rights="scope `read_api`, role Reporter; of a project or person",
+        known_by="its name",
     ),
 )

@@ -1,19 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How a CI system is described: the variable by which it is detected, and for each field the
-readers to try, best first.
+"""How a CI system is described: the variable by which it is detected, for each field the readers
+to try, best first, and what else is peculiar to it.
 
-A description is data. An empty variable, one that was never filled in, and a hash of zeros count as
-missing.
+A description is data. What the server and the store of a bench know of a system stands in
+`hwci.contract.ci_systems`. An empty variable, one that was never filled in, and a hash of zeros
+count as missing.
 """
 
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import quote, unquote, urlsplit
 
 from hwci.ci.job import DEFAULT, Sourced, matches_branch
 from hwci.ci.systems.earlier import EarlierRunsApi
+from hwci.contract.ci_systems import CiSystem
 from hwci.contract.vocabulary import Trigger
 from hwci.wire.hashes import names_a_commit
 
@@ -41,6 +43,32 @@ TAGS, PULLS = "tags", "pulls"
 Reader = Callable[[JobEnvironment], Sourced[Any] | None]
 Read = Callable[[str], Any]
 Condition = Callable[[JobEnvironment], bool]
+Tell = Callable[[str], None]
+"""Prints a line of output that the system obeys."""
+ShowSummary = Callable[[Mapping[str, str], str, Sequence[str], Tell], None]
+"""Shows Markdown and warnings on the page of a job of this environment; raises OSError and
+SubprocessError.
+"""
+
+
+class PrintedJob(NamedTuple):
+    """The job that `hwci init` prints: the whole file of a CI system. `pattern`: which files the
+    system has in a repository; `text`: the job, with `{NAME}` for what differs
+    (`hwci.ci.new_job`); `host`: what is in the address of a repository that the system is a part
+    of; `dollar`: how it wants the dollar of a shell.
+    """
+
+    pattern: str
+    text: str
+    host: str | None = None
+    dollar: str = "$"
+
+    def is_of(self, files: Sequence[str]) -> bool:
+        """Return whether a repository of these files uses the system."""
+        folder = self.pattern.removesuffix("**")
+        return self.pattern in files or (
+            folder != self.pattern and any(file.startswith(folder) for file in files)
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,12 +79,21 @@ class System:
     `kind`: what the run is of if that is no branch.
     """
 
-    name: str
+    name: CiSystem
     title: str
     variable: str
     """The variable that the system sets in each job."""
 
     readers: Mapping[str, Sequence[Reader]]
+    job: PrintedJob
+    guide: Mapping[str, str]
+    """What the guide says of a field, or of the triggers `merge` and `nightly`, in the rows of
+    `docs/ci_systems.py`. What is missing has to be set by a person.
+    """
+
+    show_summary: ShowSummary | None = None
+    """None if the page of a job shows none."""
+
     event_path: str = ""
     """The variable that names the file with the event that started the run; empty: there is none.
     """
@@ -108,7 +145,7 @@ class System:
 
 def first(readers: Sequence[Reader], env: JobEnvironment) -> Sourced[Any] | None:
     """Return what the first reader that knows the value returns."""
-    return next((found for reader in readers if (found := reader(env)) is not None), None)
+    return next((value for reader in readers if (value := reader(env)) is not None), None)
 
 
 def variable(name: str, read: Read = str) -> Reader:
@@ -191,8 +228,8 @@ def without(*prefixes: str) -> Read:
     """Return a reader that removes the first of these prefixes that matches."""
 
     def read(text: str) -> str | None:
-        found = next((prefix for prefix in prefixes if text.startswith(prefix)), "")
-        return text.removeprefix(found) or None
+        start = next((prefix for prefix in prefixes if text.startswith(prefix)), "")
+        return text.removeprefix(start) or None
 
     return read
 
@@ -234,3 +271,8 @@ def _of_azure(host: str, parts: list[str]) -> list[str]:
 
 def _joined(parts: Sequence[str]) -> str | None:
     return "/".join(part for part in parts if part != "_git").removesuffix(".git") or None
+
+
+def on_one_line(text: str, percent: str) -> str:
+    """Keep a text on the line of a command to GitHub or Azure."""
+    return text.replace("%", percent).replace("\r", "%0D").replace("\n", "%0A")

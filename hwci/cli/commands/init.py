@@ -13,7 +13,7 @@ from hwci.cli.session.settings import Flags, Settings, resolve
 from hwci.cli.terminal import options
 from hwci.cli.terminal.render import note, write
 from hwci.client.explained import command_error
-from hwci.contract.vocabulary import CiSystem
+from hwci.contract.ci_systems import CiSystem
 
 NOT_WRITTEN = "No hwci.toml was written"
 OWN_FOLDER = ".hwci"

@@ -1,18 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Whether a folder outlives the CI job that writes into it (contract, "Keeping and sending"; ADR
-0020). It looks at variables, at the marks of a container and at mounts, and asks nobody.
+0020). It looks at variables, at the marks of a container and at mounts, and asks nobody. What a CI
+system says of the machines that it hosts stands in `hwci.contract.ci_systems`.
 """
 
 from collections.abc import Mapping
 from pathlib import Path
 
-MACHINE_OF_ONE_JOB = {
-    "RUNNER_ENVIRONMENT": "github-hosted",
-    "AGENT_ISSELFHOSTED": "0",
-    "BUILDKITE_COMPUTE_TYPE": "hosted",
-}
-"""Variables, and the values that stand for a machine that ends with the job (GitHub, Azure,
-Buildkite)."""
+from hwci.contract.ci_systems import CI_FILES
+
 CONTAINER_VARIABLES = ("CI_DISPOSABLE_ENVIRONMENT", "KUBERNETES_SERVICE_HOST")
 """Set where only a mounted folder outlives the job (GitLab's executors but `shell` and `ssh`)."""
 CONTAINER_FILES = (".dockerenv", "run/.containerenv")
@@ -23,7 +19,8 @@ CHOSEN = ("HWCI_SPOOL_DIR", "HWCI_STATE_DIR", "XDG_STATE_HOME")
 
 def outlives_job(folder: Path, environ: Mapping[str, str], root: Path = Path("/")) -> bool:
     """Return whether a later job finds what this one leaves in a folder. In doubt it does not."""
-    if any(environ.get(name, "").strip() == value for name, value in MACHINE_OF_ONE_JOB.items()):
+    hosted = filter(None, (file.hosted for file in CI_FILES.values()))
+    if any(environ.get(name, "").strip() == value for name, value in hosted):
         return False
     try:
         return not _in_container(environ, root) or _device(folder.resolve()) != root.stat().st_dev

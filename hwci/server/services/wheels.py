@@ -22,6 +22,7 @@ from threading import Lock
 from zipfile import ZIP_STORED, ZipFile, ZipInfo
 
 import hwci
+from hwci.contract.ci_systems import CiSystem
 from hwci.server.errors import NotFoundError
 from hwci.version import build_version, package_files
 from hwci.wire.wheels import WheelAnswer
@@ -52,7 +53,9 @@ class Wheel:
         """Where it is, and its hash."""
         version = self.file.split("-")[1]
         path = f"{ADDRESS}{self.folder}/{self.file}"
-        return WheelAnswer(version=version, path=path, sha256=self.sha256)
+        return WheelAnswer(
+            version=version, path=path, sha256=self.sha256, ci_systems=list(CiSystem)
+        )
 
 
 class Wheels:

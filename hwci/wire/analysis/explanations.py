@@ -12,8 +12,9 @@ from hwci.analysis.failures.advice import GAPS, advice
 from hwci.analysis.failures.ci_lines import lines_of
 from hwci.analysis.failures.gaps import Budget, Gap, GapCount
 from hwci.analysis.failures.what_if import EditKind, OfGit, WhatIf, WhatIfs
+from hwci.contract.ci_systems import CiSystem
 from hwci.contract.scope import PeriodOfDays, ProductKey
-from hwci.contract.vocabulary import CiSystem, FileKind, ReviewAction, Verdict
+from hwci.contract.vocabulary import FileKind, ReviewAction, Verdict
 from hwci.engine.page.failures import ResolvedFailure
 from hwci.engine.periods import Period
 from hwci.engine.rules.classify import CheckedRun

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from hwci.client.store.lifetime import outlives_job
+from tests.ci.systems import CASES
 
 
 @pytest.fixture
@@ -32,11 +33,7 @@ def test_the_path_of_a_folder_says_nothing(bench: Path, name: str) -> None:
 
 @pytest.mark.parametrize(
     ("name", "fresh", "own"),
-    [
-        ("RUNNER_ENVIRONMENT", "github-hosted", "self-hosted"),
-        ("AGENT_ISSELFHOSTED", "0", "1"),
-        ("BUILDKITE_COMPUTE_TYPE", "hosted", "self-hosted"),
-    ],
+    [cases.hosted for cases in CASES.values() if cases.hosted],
 )
 def test_a_hosted_machine_ends_with_its_job_and_an_own_runner_does_not(
     bench: Path, name: str, fresh: str, own: str

@@ -38,19 +38,20 @@ export function FirstSteps({ orgId, organization }) {
           <button type="button" onClick=${() => window.location.reload()}>Refresh</button></li>
       </ol>
     </section>
-    <${FromThenOn} orgId=${orgId} organization=${organization} />
+    <${FromThenOn} orgId=${orgId} organization=${organization} systems=${wheel ? wheel.ciSystems : []} />
   `;
 }
 
-/** What comes after the first report. */
-function FromThenOn({ orgId, organization }) {
+/** What comes after the first report. `systems`: CI systems that there is a job for. */
+function FromThenOn({ orgId, organization, systems }) {
+  const others = systems.filter((name) => name !== "github");
   const boxes = html`<a href=${addressOf("boxes", { orgId })}>Boxes</a>`;
   return html`<section class="part first-steps">
     <h2>From then on, CI does it</h2>
     <p>This page ends with the first report; the first command prints what belongs here at any time.</p>
     <ul>
-      <li>A job announces each merge, and another one at the bench runs the tests and reports them. Of GitHub (or gitlab,
-        jenkins, buildkite, circleci, azure), with the address of this server and the hash of its wheel:
+      <li>A job announces each merge, and another one at the bench runs the tests and reports them. Of
+        GitHub${others.length > 0 && ` (or ${others.join(", ")})`}, with the address of this server and the hash of its wheel:
         <${Copyable} label="Command that prints the job" text=${JOB} /></li>
       <li>Correct the firmware and the harness files in <code>hwci.toml</code>, then send them:${" "}
         <code>hwci suite-config apply</code>. A failure counts as a firmware bug if a <code>[[verdict]]</code> rule in
