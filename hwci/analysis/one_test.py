@@ -16,9 +16,10 @@ from statistics import median
 from typing import NamedTuple
 
 from hwci.analysis.benches.trials import Trials
-from hwci.analysis.certainty import Rate, rates
+from hwci.analysis.certainty import rates
 from hwci.analysis.outcomes import NotableResult, ProductOutcomes, RecordedRuns, RunOutcomes
 from hwci.analysis.periods.days import Days
+from hwci.contract.shares import Share
 from hwci.contract.vocabulary import Outcome, Verdict
 from hwci.engine.periods import Period
 
@@ -50,7 +51,7 @@ class Tries:
     attempts: int
     failed_attempts: int
     first: tuple[int, int]
-    within: Rate | None
+    within: Share | None
     verdicts: Mapping[Verdict, int]
     last_run_at: datetime
 

@@ -9,7 +9,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from hwci.analysis.benches import words
-from hwci.analysis.benches.report import Note
 from hwci.analysis.failures.incidents import Described
 from hwci.analysis.flaky.suspect_words import LIKELY, of_change, of_fixed, since_when
 from hwci.analysis.flaky.suspects import NEVER_PASSED, SeenProduct, Since
@@ -17,6 +16,7 @@ from hwci.analysis.one_test import OneTest, Tries
 from hwci.analysis.outcomes import ProductOutcomes, RecordedRuns
 from hwci.analysis.statement_words import answer, on_boxes
 from hwci.analysis.statements import Claim, Known, Statement, known_of
+from hwci.contract.benches import Note
 from hwci.engine.rules.flakiness import is_broken
 from hwci.engine.rules.labels import Group
 from hwci.said import counted, day

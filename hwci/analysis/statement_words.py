@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from hwci.analysis.benches.words import listed, of_uncompared
-from hwci.analysis.certainty import SURE, rates
+from hwci.analysis.certainty import SURE, jeffreys
 from hwci.analysis.failures.look_first import named
 from hwci.analysis.flaky.branch_order import CommitKind
 from hwci.analysis.flaky.suspect_words import LIKELY, is_toss, since_when, sure
@@ -104,10 +104,10 @@ def _lost_board(known: Known, statement: Statement) -> Answer:
     return Answer(statement, f"Not steady: {lost}, {of_all}; that may be chance", few_words)
 
 
-def _steady(_: Known, statement: Statement) -> Answer:
+def _steady(_known: Known, statement: Statement) -> Answer:
     """Say how rarely a test fails at most, as it never did: the upper end beside its counts."""
-    [rate] = rates([(0, statement.runs)])
-    most = tenths(100 * rate.high)
+    [(_, high)] = jeffreys([(0, statement.runs)])
+    most = tenths(100 * high)
     runs = f"{counted(statement.runs, 'run')} {on_boxes(statement.boxes)}"
     passed = f"it passed at the first attempt in all of {runs}"
     return Answer(statement, f"Steady: {passed}, so it fails in {most} % at most", "steady")

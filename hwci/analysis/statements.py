@@ -14,7 +14,6 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from hwci.analysis.benches.blame import Blame, Blamed
-from hwci.analysis.benches.report import Note
 from hwci.analysis.benches.trials import Earlier, Side, box_of
 from hwci.analysis.failures.incidents import Described
 from hwci.analysis.flaky.suspects import (
@@ -25,6 +24,7 @@ from hwci.analysis.flaky.suspects import (
     Tried,
     culprits,
 )
+from hwci.contract.benches import Note
 from hwci.engine.rules.labels import Group
 
 IN_A_ROW = 3

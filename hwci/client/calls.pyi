@@ -7,6 +7,7 @@ from typing import Required, TypedDict, Unpack
 
 from hwci.analysis.flaky.suspects import RankBy
 from hwci.client._call import Call, Id
+from hwci.contract.benches import Benches, OneBox
 from hwci.contract.shape import ListPage
 from hwci.contract.trends import Trends
 from hwci.contract.vocabulary import FailureClass, Label, Role, RunEnding, RunStatus
@@ -30,7 +31,6 @@ from hwci.wire.accounts import (
     SignedIn,
     TokenPair,
 )
-from hwci.wire.analysis.benches import BenchesAnswer
 from hwci.wire.analysis.bisection import ProgressAnswer
 from hwci.wire.analysis.causes import CauseAnswer, OfTable, ReviewedAnswer, ReviewsBody
 from hwci.wire.analysis.days import DaysAnswer
@@ -39,7 +39,6 @@ from hwci.wire.analysis.flaky_history import FlakyHistories
 from hwci.wire.analysis.incidents import IncidentAnswer
 from hwci.wire.analysis.lost_boards import LostBoardsAnswer
 from hwci.wire.analysis.merges import AnnouncedMergeAnswer, ExplainedMergeAnswer, MergePlanAnswer
-from hwci.wire.analysis.one_box import OneBoxAnswer
 from hwci.wire.analysis.one_test import OneTestAnswer, TestNameAnswer
 from hwci.wire.analysis.suspects import SuspectAnswer
 from hwci.wire.analysis.times_to_fix import TimesToFixAnswer
@@ -622,10 +621,10 @@ def explain_unchecked_merges(
 def plan_merges(org_id: Id, /, **query: Unpack[MergePlanFields]) -> Call[MergePlanAnswer]:
     """The runs that would check these merges in the least board time."""
 
-def box_health(org_id: Id, /, **query: Unpack[PeriodFields]) -> Call[BenchesAnswer]:
+def box_health(org_id: Id, /, **query: Unpack[PeriodFields]) -> Call[Benches]:
     """Boxes: which one fails more than the others on the same commits, and how each fares."""
 
-def one_box(org_id: Id, /, **query: Unpack[OneBoxFields]) -> Call[OneBoxAnswer]:
+def one_box(org_id: Id, /, **query: Unpack[OneBoxFields]) -> Call[OneBox]:
     """One box: how it compares, its shares beside the others', what failed on it alone."""
 
 def explain_failure(org_id: Id, failure_id: Id, /) -> Call[ExplanationAnswer]:

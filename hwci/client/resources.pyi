@@ -40,6 +40,7 @@ from hwci.client.calls import (
     SuspectsFields,
     TestNamesFields,
 )
+from hwci.contract.benches import Benches, OneBox
 from hwci.contract.trends import Trends
 from hwci.contract.vocabulary import Role
 from hwci.wire.accounts import (
@@ -62,7 +63,6 @@ from hwci.wire.accounts import (
     SignedIn,
     TokenPair,
 )
-from hwci.wire.analysis.benches import BenchesAnswer
 from hwci.wire.analysis.bisection import ProgressAnswer
 from hwci.wire.analysis.causes import CauseAnswer, ReviewedAnswer, ReviewsBody
 from hwci.wire.analysis.days import DaysAnswer
@@ -71,7 +71,6 @@ from hwci.wire.analysis.flaky_history import FlakyHistories
 from hwci.wire.analysis.incidents import IncidentAnswer
 from hwci.wire.analysis.lost_boards import LostBoardsAnswer
 from hwci.wire.analysis.merges import AnnouncedMergeAnswer, ExplainedMergeAnswer, MergePlanAnswer
-from hwci.wire.analysis.one_box import OneBoxAnswer
 from hwci.wire.analysis.one_test import OneTestAnswer, TestNameAnswer
 from hwci.wire.analysis.suspects import SuspectAnswer
 from hwci.wire.analysis.times_to_fix import TimesToFixAnswer
@@ -271,10 +270,10 @@ class Boxes:
     def heartbeat(self) -> None:
         """Stay online, and keep the box's live runs alive."""
 
-    def health(self, **query: Unpack[PeriodFields]) -> BenchesAnswer:
+    def health(self, **query: Unpack[PeriodFields]) -> Benches:
         """Boxes: which one fails more than the others on the same commits, and how each fares."""
 
-    def show(self, **query: Unpack[OneBoxFields]) -> OneBoxAnswer:
+    def show(self, **query: Unpack[OneBoxFields]) -> OneBox:
         """One box: how it compares, its shares beside the others', what failed on it alone."""
 
 class BoxNotes:
@@ -595,10 +594,10 @@ class AsyncBoxes:
     async def heartbeat(self) -> None:
         """Stay online, and keep the box's live runs alive."""
 
-    async def health(self, **query: Unpack[PeriodFields]) -> BenchesAnswer:
+    async def health(self, **query: Unpack[PeriodFields]) -> Benches:
         """Boxes: which one fails more than the others on the same commits, and how each fares."""
 
-    async def show(self, **query: Unpack[OneBoxFields]) -> OneBoxAnswer:
+    async def show(self, **query: Unpack[OneBoxFields]) -> OneBox:
         """One box: how it compares, its shares beside the others', what failed on it alone."""
 
 class AsyncBoxNotes:

@@ -237,3 +237,12 @@ class BoxStatus(StrEnum):
     ONLINE = "online"
     OFFLINE = "offline"
     REPORTED = "reported"
+
+
+class NotCompared(StrEnum):
+    """Why a box is not compared with the others."""
+
+    ONE_BOX = "one_box"
+    NOTHING_IN_COMMON = "nothing_in_common"
+    NO_FAILURE = "no_failure"
+    FEW_COMMITS = "few_commits"

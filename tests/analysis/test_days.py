@@ -9,7 +9,8 @@ from zoneinfo import ZoneInfo, available_timezones
 
 import pytest
 
-from hwci.analysis.periods.days import DAYS_MAX, by_day, calendar_days, share
+from hwci.analysis.certainty import share_of_cases, wilson
+from hwci.analysis.periods.days import DAYS_MAX, by_day, calendar_days
 from hwci.engine.page.over_time import Dates
 from hwci.engine.periods import Period, last_days
 from tests.support.soak import rounds
@@ -106,10 +107,9 @@ def test_what_is_counted_is_counted_on_its_day() -> None:
 def test_a_share_has_the_interval_of_wilson() -> None:
     """Its ends are the shares from which what was seen is 1.96 deviations away."""
     for part, total in ((0, 1), (1, 1), (3, 4), (0, 50), (49, 50), (500, 1000)):
-        found = share(part, total)
-        assert found is not None
-        assert 0 <= found.low <= part / total <= found.high <= 1
-        for end in {found.low, found.high} - {0.0, 1.0}:
+        low, high = wilson(part / total, total)
+        assert 0 <= low <= part / total <= high <= 1
+        for end in {low, high} - {0.0, 1.0}:
             away = abs(part / total - end) / sqrt(end * (1 - end) / total)
             assert away == pytest.approx(1.959964, abs=1e-6)
-    assert share(0, 0) is None
+    assert share_of_cases(0, 0) is None

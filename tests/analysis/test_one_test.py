@@ -69,7 +69,10 @@ def test_each_run_did_one_thing_on_the_day_of_its_start() -> None:
     assert box.tries.verdicts == {Verdict.DEVICE: 1, Verdict.INFRA: 1}
     assert box.tries.first == (3, 4)
     assert box.tries.within is not None
-    assert box.tries.within.low < 0.75 < box.tries.within.high
+    low, high = box.tries.within.low, box.tries.within.high
+    assert low is not None
+    assert high is not None
+    assert low < 0.75 < high
 
 
 def test_days_begin_at_midnight_of_the_zone() -> None:

@@ -16,7 +16,6 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from hwci.analysis.benches.blame import Blame, OnCommit, Uncompared, blame
-from hwci.analysis.benches.report import Note
 from hwci.analysis.benches.trials import Earlier, Side
 from hwci.analysis.failures.incidents import failing_incidents
 from hwci.analysis.flaky.branch_order import CommitKind
@@ -43,6 +42,7 @@ from hwci.analysis.statements import (
     look_first_at,
     statement_of,
 )
+from hwci.contract.benches import Note
 from hwci.contract.vocabulary import Outcome, Verdict
 from hwci.engine.facts import Facts, Report
 from hwci.engine.history import Scope
@@ -138,7 +138,7 @@ ON_MOST = replace(ON_B_AND_C, group=0.8, boxes=(A, B, C), perhaps=("bench-4",), 
 ON_ALL = blamed(bench_1=20, bench_2=20, bench_3=20, bench_4=20)
 UNDECIDED = blamed(bench_2=2, bench_3=1)
 BEFORE_NOTE: Blame[Side] = replace(ON_B, boxes=(Earlier(B),))
-NOTES = {B: Note(EPOCH + timedelta(days=3), "new cable")}
+NOTES = {B: Note(at=EPOCH + timedelta(days=3), text="new cable")}
 
 _, FLAKY = row_of(planted(FROM_START).facts)
 _, FIXED = row_of(planted(replace(RACE, until=30)).facts)
@@ -618,6 +618,7 @@ def test_how_often_a_steady_test_fails_at_most_is_the_end_of_the_interval_in_its
     tries = one_test(history, runs, "test_000", days).all
     assert tries is not None
     assert tries.within is not None
+    assert tries.within.high is not None
     told = answer(Known(tried(0, runs=tries.first[1]), None, "0 of 128 runs failed", None))
 
     assert f"fails in {tenths(100 * tries.within.high)} % at most" in told.sentence

@@ -66,9 +66,9 @@ def test_the_rate_on_each_box_is_that_of_its_attempts(told: RunningServer, query
             box["boxKey"] for box in of_test["boxes"]
         ]
         for one, rate in zip(row["onBoxes"], rates(counts), strict=True):
-            low, high = rate.shown_interval or (None, None)
+            low, high = rate.low, rate.high
             shown = one["flakeRate"]
-            assert (shown["failed"], shown["attempts"]) == (rate.failed, rate.attempts)
+            assert (shown["failed"], shown["attempts"]) == (rate.part, rate.total)
             assert shown["low"] == (None if low is None else pytest.approx(100 * low))
             assert shown["high"] == (None if high is None else pytest.approx(100 * high))
 

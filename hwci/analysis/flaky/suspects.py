@@ -20,14 +20,15 @@ from typing import NamedTuple
 
 from hwci import said
 from hwci.analysis.benches.blame import Blame, Blamed, Uncompared
-from hwci.analysis.benches.report import Note
 from hwci.analysis.benches.trials import Side, Told, Trials, box_of
 from hwci.analysis.benches.words import listed
-from hwci.analysis.certainty import SURE, Rate, chance_of_passes, clean_runs_needed, rates
+from hwci.analysis.certainty import SURE, chance_of_passes, clean_runs_needed, jeffreys, rates
 from hwci.analysis.flaky.branch_order import CommitKind, OrderedCommit, branch_order
 from hwci.analysis.flaky.onset import Onset, Rates, Step, onset, rates_beside
 from hwci.analysis.flaky.weighing import Effort, effort
 from hwci.analysis.outcomes import NotableResult, ProductOutcomes, RecordedRuns, RunOutcomes
+from hwci.contract.benches import Note
+from hwci.contract.shares import Share
 from hwci.contract.vocabulary import Label, Outcome
 from hwci.engine.facts import Product, TestKey
 from hwci.engine.history import Listing, Scope
@@ -112,7 +113,7 @@ class BoxRate(NamedTuple):
     """First attempts on one box since the test is flaky. `compared`: with another box."""
 
     box_key: str
-    rate: Rate
+    rate: Share
     compared: bool
 
 
@@ -218,7 +219,7 @@ class Suspect:
     """
 
     test: FlakyTest
-    rate: Rate
+    rate: Share
     found: Intermittent | None
     missing: str | None
     tried: Tried
@@ -268,7 +269,7 @@ def pending_by_test(
     return found
 
 
-def flake_rates(rows: Sequence[FlakyTest | BoxOverTime]) -> list[Rate]:
+def flake_rates(rows: Sequence[FlakyTest | BoxOverTime]) -> list[Share]:
     """Return the flake rate of each test, or of one on each box, with its interval."""
     return rates([(row.failed_attempts, row.attempts) for row in rows])
 
@@ -285,7 +286,7 @@ def ranked(
     """
     rows = read_flakiest(history, scope, period)
     if rank_by is RankBy.LOWER_BOUND:
-        lows = [0.0 if rate.shown_interval is None else rate.low for rate in flake_rates(rows)]
+        lows = [rate.low or 0.0 for rate in flake_rates(rows)]
         by_low = sorted(zip(lows, rows, strict=True), key=lambda row: -row[0])
         rows = [row for _, row in by_low]
     return flakiest_tests(rows, selection)
@@ -350,7 +351,7 @@ class SeenProduct:
         """Return the rates that a test with runs may have, beside what the other tests do."""
         return rates_beside(self._alike - Counter([self._tried[test_id]]))
 
-    def suspect(self, row: FlakyTest, rate: Rate) -> Suspect:
+    def suspect(self, row: FlakyTest, rate: Share) -> Suspect:
         """Return what the runs of a test suggest."""
         found = self.found(row.test_id, never_passed=row.broken)
         return Suspect(
@@ -584,10 +585,14 @@ def boxes_compared(flaky: Sequence[Counted], blame: Blame[Side] | None) -> Boxes
     """Return the boxes of a test by their runs since it is flaky."""
     runs = Counter(run.box_key for run in flaky)
     failed = Counter(run.box_key for run in flaky if run.tries.first_failed)
-    of_boxes = rates([(failed[box], number) for box, number in runs.items()])
+    counts = [(failed[box], number) for box, number in runs.items()]
     in_common = set() if blame is None else {box_of(side) for side in blame.compared}
-    boxes = [BoxRate(box, rate, box in in_common) for box, rate in zip(runs, of_boxes, strict=True)]
-    boxes.sort(key=lambda box: (not box.compared, -box.rate.low, box.box_key))
+    boxes = [
+        BoxRate(box, rate, box in in_common) for box, rate in zip(runs, rates(counts), strict=True)
+    ]
+    # Of few attempts, too: an interval that is not shown still tells which box is likelier worse.
+    lows = {box: low for box, (low, _) in zip(runs, jeffreys(counts), strict=True)}
+    boxes.sort(key=lambda row: (not row.compared, -lows[row.box_key], row.box_key))
     alike = None if blame is None else blame.alike
     return BoxesCompared(boxes[:SHOWN_MAX], len(boxes), len(in_common), alike)
 

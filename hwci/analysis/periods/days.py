@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta, tzinfo
 from itertools import pairwise
 
-from hwci.analysis.certainty import shown_interval, wilson
+from hwci.analysis.certainty import share_of_cases
+from hwci.contract.shares import Share
 from hwci.engine.page.over_time import Dates
 from hwci.engine.periods import Period
 
@@ -34,21 +35,6 @@ class Days:
 
 
 @dataclass(frozen=True, slots=True)
-class Share:
-    """A part of a whole with the interval that holds its true share with 95 % (Wilson)."""
-
-    part: int
-    total: int
-    low: float
-    high: float
-
-    @property
-    def shown_interval(self) -> tuple[float, float] | None:
-        """The interval; None where there is not enough data for one that says anything."""
-        return shown_interval(self.total, self.low, self.high)
-
-
-@dataclass(frozen=True, slots=True)
 class DayCounts:
     """What the tiles count of some days. `checked` and `infra` are None where there is no merge, or
     no run.
@@ -65,19 +51,12 @@ class DayCounts:
     @property
     def checked(self) -> Share | None:
         """The share of the merges that were checked."""
-        return share(self.merges_checked, self.merges_announced)
+        return share_of_cases(self.merges_checked, self.merges_announced)
 
     @property
     def infra(self) -> Share | None:
         """The share of the runs that never reached the hardware."""
-        return share(self.infra_runs, self.runs)
-
-
-def share(part: int, total: int) -> Share | None:
-    """Return a share with its interval; None of nothing."""
-    if total == 0:
-        return None
-    return Share(part, total, *wilson(part / total, total))
+        return share_of_cases(self.infra_runs, self.runs)
 
 
 def calendar_days(period: Period, zone: tzinfo) -> list[Days]:

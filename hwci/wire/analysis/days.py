@@ -12,9 +12,10 @@ from zoneinfo import ZoneInfo, available_timezones
 from pydantic import AfterValidator, Field
 from pydantic_core import PydanticCustomError
 
-from hwci.analysis.periods.days import DayCounts, Days, Share
+from hwci.analysis.periods.days import DayCounts, Days
 from hwci.analysis.periods.targets import Targets
 from hwci.contract.scope import PeriodOfDays, ProductKey
+from hwci.contract.shares import Share
 from hwci.engine.periods import Period
 from hwci.wire.base import Answer, Name, Time, left_out_if_none
 from hwci.wire.queries import PeriodQuery
@@ -58,10 +59,8 @@ class ShareOfDay(Answer):
         if found is None:
             return None
         rate = 100 * found.part / found.total
-        if found.shown_interval is None:
-            return cls(rate=rate, low=None, high=None)
-        low, high = found.shown_interval
-        return cls(rate=rate, low=100 * low, high=100 * high)
+        low, high = (None if end is None else 100 * end for end in (found.low, found.high))
+        return cls(rate=rate, low=low, high=high)
 
 
 class CalendarDay(Answer):

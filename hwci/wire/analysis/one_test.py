@@ -75,15 +75,14 @@ class FirstAnswer(Answer):
     def of(cls, tries: one_test.Tries) -> Self:
         """Make the rate of percentages."""
         (failed, attempts), within = tries.first, tries.within
-        interval = None if within is None else within.shown_interval
-        low, high = interval or (None, None)
+        low, high = (None, None) if within is None else (within.low, within.high)
         return cls(
             failed=failed,
             attempts=attempts,
             rate=100 * failed / attempts if attempts else None,
             low=None if low is None else 100 * low,
             high=None if high is None else 100 * high,
-            missing="few" if interval is None else None,
+            missing="few" if low is None else None,
         )
 
 

@@ -8,11 +8,11 @@ Chances are between 0 and 1; rates are percentages, as `flakeRate` is.
 from collections.abc import Mapping, Sequence
 from typing import Self
 
-from hwci.analysis import certainty
 from hwci.analysis.flaky import suspect_words, suspects
 from hwci.analysis.flaky.branch_order import CommitKind
 from hwci.analysis.statement_words import answer
 from hwci.analysis.statements import Claim, known_of_row
+from hwci.contract.shares import Share
 from hwci.engine.rules.flakiness import FlakyTest
 from hwci.wire.base import Answer, Time, left_out_if_none
 from hwci.wire.metrics import FlakyTestAnswer
@@ -30,13 +30,11 @@ class RateAnswer(Answer):
     high: float | None
 
     @classmethod
-    def of(cls, rate: certainty.Rate) -> Self:
+    def of(cls, share: Share) -> Self:
         """Make a rate of percentages."""
-        counts = {"failed": rate.failed, "attempts": rate.attempts, "rate": 100 * rate.rate}
-        if rate.shown_interval is None:
-            return cls(**counts, low=None, high=None)
-        low, high = rate.shown_interval
-        return cls(**counts, low=100 * low, high=100 * high)
+        low, high = (None if end is None else 100 * end for end in (share.low, share.high))
+        rate = 100 * share.part / share.total
+        return cls(failed=share.part, attempts=share.total, rate=rate, low=low, high=high)
 
 
 class CertaintyAnswer(Answer):
@@ -193,7 +191,7 @@ class SuspectAnswer(FlakyTestAnswer):
     missing: str | None = left_out_if_none()
 
     @classmethod
-    def of_rate(cls, row: FlakyTest, rate: certainty.Rate, **more: object) -> Self:
+    def of_rate(cls, row: FlakyTest, rate: Share, **more: object) -> Self:
         """Make a row of a test and its rate, with what `more` is known."""
         known = RateAnswer.of(rate)
         return cls.model_validate(row._asdict() | {"low": known.low, "high": known.high} | more)
@@ -210,7 +208,7 @@ class SuspectAnswer(FlakyTestAnswer):
         return cls.of_rate(row.test, row.rate, **words, **more)
 
     @classmethod
-    def of(cls, row: suspects.Suspect, on_boxes: Mapping[str, certainty.Rate]) -> Self:
+    def of(cls, row: suspects.Suspect, on_boxes: Mapping[str, Share]) -> Self:
         """Make a whole row."""
         return cls.in_few_words(
             row,

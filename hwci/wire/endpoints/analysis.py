@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Answers beside the rules (ADR 0063): none of them is part of an answer of the specification."""
 
+from hwci.contract.benches import Benches, OneBox
 from hwci.contract.shape import ListPage
 from hwci.contract.trends import Trends
 from hwci.wire import limits
-from hwci.wire.analysis.benches import BenchesAnswer
 from hwci.wire.analysis.bisection import BisectionQuery, ProgressAnswer
 from hwci.wire.analysis.causes import CauseAnswer, CausesQuery
 from hwci.wire.analysis.days import DaysAnswer, DaysQuery
@@ -13,7 +13,7 @@ from hwci.wire.analysis.flaky_history import FlakyHistories, RankedHistoryQuery
 from hwci.wire.analysis.incidents import IncidentAnswer, IncidentsQuery
 from hwci.wire.analysis.lost_boards import LostBoardsAnswer, LostResolvedQuery
 from hwci.wire.analysis.merges import AnnouncedMergeAnswer, ExplainedMergeAnswer, MergePlanAnswer
-from hwci.wire.analysis.one_box import OneBoxAnswer, OneBoxQuery
+from hwci.wire.analysis.one_box import OneBoxQuery
 from hwci.wire.analysis.one_test import OneTestAnswer, OneTestQuery, TestNameAnswer, TestNamesQuery
 from hwci.wire.analysis.page_figures import PageFiguresAnswer, PageFiguresQuery
 from hwci.wire.analysis.suspects import SuspectAnswer
@@ -49,12 +49,12 @@ PLAN_MERGES = Endpoint(
 BOX_HEALTH = Endpoint(
     "boxes.health", "GET", "/api/orgs/{orgId}/ci-analysis/boxes", Who.READER,
     "Boxes: which one fails more than the others on the same commits, and how each fares",
-    query=PeriodQuery, answer=BenchesAnswer, also=(409,), metrics=True
+    query=PeriodQuery, answer=Benches, also=(409,), metrics=True
 )
 ONE_BOX = Endpoint(
     "boxes.show", "GET", "/api/orgs/{orgId}/ci-analysis/box", Who.READER,
     "One box: how it compares, its shares beside the others', what failed on it alone",
-    query=OneBoxQuery, answer=OneBoxAnswer, also=(409,), metrics=True
+    query=OneBoxQuery, answer=OneBox, also=(409,), metrics=True
 )
 EXPLAIN_FAILURE = Endpoint(
     "failures.explain", "GET", "/api/orgs/{orgId}/ci-analysis/failures/{failureId}", Who.READER,

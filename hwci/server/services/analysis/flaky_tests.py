@@ -5,9 +5,9 @@ beside the rules").
 
 from collections.abc import Mapping, Sequence
 
-from hwci.analysis.certainty import Rate
 from hwci.analysis.flaky.suspects import flake_rates, flaky_tests, ranked
 from hwci.contract.shape import ListPage
+from hwci.contract.shares import Share
 from hwci.engine.history import Listing
 from hwci.engine.page.over_time import BoxOverTime, flaky_over_time
 from hwci.engine.periods import slots_of
@@ -62,5 +62,5 @@ class FlakyTests(Analysis):
         return await self._answer(viewer, query, work)
 
 
-def _rates_by_box(boxes: Sequence[BoxOverTime]) -> Mapping[str, Rate]:
+def _rates_by_box(boxes: Sequence[BoxOverTime]) -> Mapping[str, Share]:
     return dict(zip((box.box_key for box in boxes), flake_rates(boxes), strict=True))
