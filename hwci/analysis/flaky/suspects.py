@@ -28,6 +28,7 @@ from hwci.analysis.flaky.branch_order import CommitKind, OrderedCommit, branch_o
 from hwci.analysis.flaky.onset import Onset, Rates, Step, onset, rates_beside
 from hwci.analysis.flaky.weighing import Effort, effort
 from hwci.analysis.outcomes import NotableResult, ProductOutcomes, RecordedRuns, RunOutcomes
+from hwci.contract.flaky_tests import FlakyTest
 from hwci.contract.vocabulary import Label, Outcome
 from hwci.engine.facts import Product, TestKey
 from hwci.engine.history import Listing, Scope
@@ -35,7 +36,6 @@ from hwci.engine.page.over_time import BoxOverTime
 from hwci.engine.page.reading import read_flakiest
 from hwci.engine.page.tables import FlakySelection, flakiest_tests
 from hwci.engine.periods import Period
-from hwci.engine.rules.flakiness import FlakyTest
 from hwci.engine.rules.labels import Group, groups_of
 
 RUNS_NEEDED = 20
