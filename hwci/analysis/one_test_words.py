@@ -17,7 +17,7 @@ from hwci.analysis.outcomes import ProductOutcomes, RecordedRuns
 from hwci.analysis.statement_words import answer, on_boxes
 from hwci.analysis.statements import Claim, Known, Statement, known_of
 from hwci.contract.benches import Note
-from hwci.engine.rules.flakiness import is_broken
+from hwci.contract.flaky_tests import is_broken
 from hwci.engine.rules.labels import Group
 from hwci.said import counted, day
 

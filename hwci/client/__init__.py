@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from hwci.client._sync import Client
     from hwci.client.errors import HwciError
     from hwci.client.session import Session
+    from hwci.contract.flaky_tests import FlakyTest
+    from hwci.contract.runs import Run, RunDetail, RunEvent
     from hwci.contract.shape import ListPage
     from hwci.contract.vocabulary import (
         FailureClass,
@@ -31,7 +33,6 @@ if TYPE_CHECKING:
     )
     from hwci.wire.failures import FailureAnswer, FailureEvidence, ResolvedFailureAnswer
     from hwci.wire.metrics import (
-        FlakyTestAnswer,
         MetricsPage,
         ProductAnswer,
         SuiteConfigAnswer,
@@ -45,7 +46,6 @@ if TYPE_CHECKING:
         SuiteConfiguration,
         TestItem,
     )
-    from hwci.wire.runs import RunAnswer, RunDetail, RunEvent
 
 __all__ = [
     "AsyncClient",
@@ -56,7 +56,7 @@ __all__ = [
     "FailureAnswer",
     "FailureClass",
     "FailureEvidence",
-    "FlakyTestAnswer",
+    "FlakyTest",
     "HwciError",
     "Label",
     "ListPage",
@@ -66,7 +66,7 @@ __all__ = [
     "ProductAnswer",
     "ResolvedFailureAnswer",
     "Role",
-    "RunAnswer",
+    "Run",
     "RunDetail",
     "RunEvent",
     "RunEventType",
@@ -89,18 +89,17 @@ _HOMES = {
     "hwci.client._sync": "Client",
     "hwci.client.errors": "HwciError",
     "hwci.client.session": "Session",
+    "hwci.contract.flaky_tests": "FlakyTest",
     "hwci.contract.vocabulary": (
         "FailureClass Label Outcome Role RunEventType RunStatus Trigger Verdict"
     ),
+    "hwci.contract.runs": "Run RunDetail RunEvent",
     "hwci.contract.shape": "ListPage",
     "hwci.wire.failures": "FailureAnswer FailureEvidence ResolvedFailureAnswer",
-    "hwci.wire.metrics": (
-        "FlakyTestAnswer MetricsPage ProductAnswer SuiteConfigAnswer UncheckedMerge"
-    ),
+    "hwci.wire.metrics": "MetricsPage ProductAnswer SuiteConfigAnswer UncheckedMerge",
     "hwci.wire.reports": (
         "Changes CommitItem MergeAnnouncement RunReport SuiteConfiguration TestItem"
     ),
-    "hwci.wire.runs": "RunAnswer RunDetail RunEvent",
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
 

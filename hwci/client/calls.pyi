@@ -8,6 +8,9 @@ from typing import Required, TypedDict, Unpack
 from hwci.analysis.flaky.suspects import RankBy
 from hwci.client._call import Call, Id
 from hwci.contract.benches import Benches, OneBox
+from hwci.contract.boxes import Box, BoxNote
+from hwci.contract.flaky_tests import FlakyTest
+from hwci.contract.runs import OpenedRun, Run, RunDetail
 from hwci.contract.shape import ListPage
 from hwci.contract.trends import Trends
 from hwci.contract.vocabulary import FailureClass, Label, Role, RunEnding, RunStatus
@@ -43,11 +46,10 @@ from hwci.wire.analysis.one_test import OneTestAnswer, TestNameAnswer
 from hwci.wire.analysis.suspects import SuspectAnswer
 from hwci.wire.analysis.times_to_fix import TimesToFixAnswer
 from hwci.wire.base import HealthAnswer
-from hwci.wire.boxes import BoxAnswer, BoxInstallAnswer, BoxNoteAnswer, InstalledBox
+from hwci.wire.boxes import BoxInstallAnswer, InstalledBox
 from hwci.wire.failures import FailureAnswer, FailureEvidence, ResolvedFailureAnswer
 from hwci.wire.metrics import (
     CheckedMergeAnswer,
-    FlakyTestAnswer,
     MetricsPage,
     ProductAnswer,
     SuiteConfigAnswer,
@@ -57,7 +59,7 @@ from hwci.wire.metrics import (
 )
 from hwci.wire.queries import Detail
 from hwci.wire.reports import MergeAnnouncement, RunReport, SuiteConfiguration
-from hwci.wire.runs import OpenedRun, RunAnswer, RunDetail, RunEvents, RunHead
+from hwci.wire.runs import RunEvents, RunHead
 from hwci.wire.sso import SsoProviders
 from hwci.wire.wheels import WheelAnswer
 
@@ -495,7 +497,7 @@ def own_reader_key() -> Call[OwnReaderKey]:
 def revoke_reader_key(org_id: Id, key_id: Id, /) -> Call[None]:
     """Revoke a reader key at once."""
 
-def list_boxes(org_id: Id, /, **query: Unpack[BoxesFields]) -> Call[ListPage[BoxAnswer]]:
+def list_boxes(org_id: Id, /, **query: Unpack[BoxesFields]) -> Call[ListPage[Box]]:
     """List the boxes of an organization."""
 
 def create_box(org_id: Id, /, name: str) -> Call[BoxInstallAnswer]:
@@ -510,12 +512,12 @@ def remove_box(org_id: Id, box_id: Id, /) -> Call[None]:
 def new_install_token(org_id: Id, box_id: Id, /) -> Call[BoxInstallAnswer]:
     """Make a token for a new install of a box; its key works until then."""
 
-def list_box_notes(org_id: Id, /, **query: Unpack[BoxNotesFields]) -> Call[ListPage[BoxNoteAnswer]]:
+def list_box_notes(org_id: Id, /, **query: Unpack[BoxNotesFields]) -> Call[ListPage[BoxNote]]:
     """List what people did to boxes, latest first."""
 
 def add_box_note(
     org_id: Id, /, box_key: str, text: str, at: datetime | None = None
-) -> Call[BoxNoteAnswer]:
+) -> Call[BoxNote]:
     """Note what was done to a box; from then on it is compared as a new box."""
 
 def remove_box_note(org_id: Id, note_id: Id, /) -> Call[None]:
@@ -533,7 +535,7 @@ def open_run(body: RunHead) -> Call[OpenedRun]:
 def feed_run(run_id: Id, /, body: RunEvents) -> Call[None]:
     """Report which tests of a live run began or ended."""
 
-def list_runs(org_id: Id, /, **query: Unpack[RunsFields]) -> Call[ListPage[RunAnswer]]:
+def list_runs(org_id: Id, /, **query: Unpack[RunsFields]) -> Call[ListPage[Run]]:
     """List run records, latest start first."""
 
 def get_run(org_id: Id, run_id: Id, /) -> Call[RunDetail]:
@@ -578,7 +580,7 @@ def other_failures(
 ) -> Call[ListPage[ResolvedFailureAnswer]]:
     """Resolved by a bench or harness change, ambiguous or dismissed."""
 
-def flakiest_tests(org_id: Id, /, **query: Unpack[FlakyFields]) -> Call[ListPage[FlakyTestAnswer]]:
+def flakiest_tests(org_id: Id, /, **query: Unpack[FlakyFields]) -> Call[ListPage[FlakyTest]]:
     """Flakiest tests."""
 
 def flaky_history(org_id: Id, /, **query: Unpack[FlakyHistoryFields]) -> Call[FlakyHistories]:

@@ -41,6 +41,9 @@ from hwci.client.calls import (
     TestNamesFields,
 )
 from hwci.contract.benches import Benches, OneBox
+from hwci.contract.boxes import Box, BoxNote
+from hwci.contract.flaky_tests import FlakyTest
+from hwci.contract.runs import OpenedRun, Run, RunDetail
 from hwci.contract.trends import Trends
 from hwci.contract.vocabulary import Role
 from hwci.wire.accounts import (
@@ -75,11 +78,10 @@ from hwci.wire.analysis.one_test import OneTestAnswer, TestNameAnswer
 from hwci.wire.analysis.suspects import SuspectAnswer
 from hwci.wire.analysis.times_to_fix import TimesToFixAnswer
 from hwci.wire.base import HealthAnswer
-from hwci.wire.boxes import BoxAnswer, BoxInstallAnswer, BoxNoteAnswer, InstalledBox
+from hwci.wire.boxes import BoxInstallAnswer, InstalledBox
 from hwci.wire.failures import FailureAnswer, FailureEvidence, ResolvedFailureAnswer
 from hwci.wire.metrics import (
     CheckedMergeAnswer,
-    FlakyTestAnswer,
     MetricsPage,
     ProductAnswer,
     SuiteConfigAnswer,
@@ -88,7 +90,7 @@ from hwci.wire.metrics import (
     UncheckedMerge,
 )
 from hwci.wire.reports import MergeAnnouncement, RunReport, SuiteConfiguration
-from hwci.wire.runs import OpenedRun, RunAnswer, RunDetail, RunEvents, RunHead
+from hwci.wire.runs import RunEvents, RunHead
 from hwci.wire.sso import SsoProviders
 from hwci.wire.wheels import WheelAnswer
 
@@ -109,7 +111,7 @@ class Runs:
     def report(self, body: RunReport) -> None:
         """Report a hardware test run; the same identity again replaces the report."""
 
-    def list(self, **query: Unpack[RunsFields]) -> Listing[RunAnswer]:
+    def list(self, **query: Unpack[RunsFields]) -> Listing[Run]:
         """List run records, latest start first."""
 
     def follow(self, run_id: Id | None = None, last_event_id: str | None = None) -> Following:
@@ -249,7 +251,7 @@ class ReaderKeys:
         """Revoke a reader key at once."""
 
 class Boxes:
-    def list(self, **query: Unpack[BoxesFields]) -> Listing[BoxAnswer]:
+    def list(self, **query: Unpack[BoxesFields]) -> Listing[Box]:
         """List the boxes of an organization."""
 
     def create(self, name: str) -> BoxInstallAnswer:
@@ -277,10 +279,10 @@ class Boxes:
         """One box: how it compares, its shares beside the others', what failed on it alone."""
 
 class BoxNotes:
-    def list(self, **query: Unpack[BoxNotesFields]) -> Listing[BoxNoteAnswer]:
+    def list(self, **query: Unpack[BoxNotesFields]) -> Listing[BoxNote]:
         """List what people did to boxes, latest first."""
 
-    def add(self, box_key: str, text: str, at: datetime | None = None) -> BoxNoteAnswer:
+    def add(self, box_key: str, text: str, at: datetime | None = None) -> BoxNote:
         """Note what was done to a box; from then on it is compared as a new box."""
 
     def remove(self, note_id: Id, /) -> None:
@@ -316,7 +318,7 @@ class Metrics:
     def other_failures(self, **query: Unpack[OthersFields]) -> Listing[ResolvedFailureAnswer]:
         """Resolved by a bench or harness change, ambiguous or dismissed."""
 
-    def flakiest_tests(self, **query: Unpack[FlakyFields]) -> Listing[FlakyTestAnswer]:
+    def flakiest_tests(self, **query: Unpack[FlakyFields]) -> Listing[FlakyTest]:
         """Flakiest tests."""
 
     def flaky_history(self, **query: Unpack[FlakyHistoryFields]) -> FlakyHistories:
@@ -427,7 +429,7 @@ class AsyncRuns:
     async def report(self, body: RunReport) -> None:
         """Report a hardware test run; the same identity again replaces the report."""
 
-    async def list(self, **query: Unpack[RunsFields]) -> AsyncListing[RunAnswer]:
+    async def list(self, **query: Unpack[RunsFields]) -> AsyncListing[Run]:
         """List run records, latest start first."""
 
     async def follow(
@@ -573,7 +575,7 @@ class AsyncReaderKeys:
         """Revoke a reader key at once."""
 
 class AsyncBoxes:
-    async def list(self, **query: Unpack[BoxesFields]) -> AsyncListing[BoxAnswer]:
+    async def list(self, **query: Unpack[BoxesFields]) -> AsyncListing[Box]:
         """List the boxes of an organization."""
 
     async def create(self, name: str) -> BoxInstallAnswer:
@@ -601,10 +603,10 @@ class AsyncBoxes:
         """One box: how it compares, its shares beside the others', what failed on it alone."""
 
 class AsyncBoxNotes:
-    async def list(self, **query: Unpack[BoxNotesFields]) -> AsyncListing[BoxNoteAnswer]:
+    async def list(self, **query: Unpack[BoxNotesFields]) -> AsyncListing[BoxNote]:
         """List what people did to boxes, latest first."""
 
-    async def add(self, box_key: str, text: str, at: datetime | None = None) -> BoxNoteAnswer:
+    async def add(self, box_key: str, text: str, at: datetime | None = None) -> BoxNote:
         """Note what was done to a box; from then on it is compared as a new box."""
 
     async def remove(self, note_id: Id, /) -> None:
@@ -646,7 +648,7 @@ class AsyncMetrics:
     ) -> AsyncListing[ResolvedFailureAnswer]:
         """Resolved by a bench or harness change, ambiguous or dismissed."""
 
-    async def flakiest_tests(self, **query: Unpack[FlakyFields]) -> AsyncListing[FlakyTestAnswer]:
+    async def flakiest_tests(self, **query: Unpack[FlakyFields]) -> AsyncListing[FlakyTest]:
         """Flakiest tests."""
 
     async def flaky_history(self, **query: Unpack[FlakyHistoryFields]) -> FlakyHistories:

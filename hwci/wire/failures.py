@@ -12,6 +12,7 @@ from uuid import UUID
 
 from pydantic import Field
 
+from hwci.contract.people import Actor
 from hwci.contract.vocabulary import (
     REASONS,
     FailureClass,
@@ -28,7 +29,6 @@ from hwci.engine.page import failures as engine
 from hwci.engine.page.plan import Reclassified
 from hwci.engine.rules.classify import Check, CheckedRun
 from hwci.wire import limits
-from hwci.wire.accounts import Actor
 from hwci.wire.base import Address, Answer, Body, Note, Time
 
 

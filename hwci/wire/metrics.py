@@ -14,6 +14,7 @@ from uuid import UUID
 
 from pydantic import Field
 
+from hwci.contract.flaky_tests import FlakyTest
 from hwci.contract.scope import PeriodOfDays, ProductKey
 from hwci.contract.shape import ListPage
 from hwci.engine.facts import SuiteConfig
@@ -21,7 +22,6 @@ from hwci.engine.history import ProductState, SightedRun
 from hwci.engine.page import over_time, plan, reading, tables
 from hwci.engine.page.overview import Page
 from hwci.engine.periods import Period
-from hwci.engine.rules.flakiness import FlakyTest, is_broken
 from hwci.wire.base import Answer, Time, left_out_if_none
 from hwci.wire.failures import ReclassifiedFailure, ResolvedFailureAnswer, RunOnBox, box_run
 from hwci.wire.queries import MetricsQuery, PeriodQuery, PlanQuery
@@ -205,31 +205,6 @@ class CheckedMergeAnswer(MergeAnswer):
         return cls(**asdict(merge), first_run=first_run, subject=subject)
 
 
-class FlakyTestAnswer(Answer):
-    """A row of "Flakiest tests". `flake_rate` is a percentage."""
-
-    repo_key: str
-    suite: str
-    test_id: str
-    boxes: int
-    run_reports: int
-    attempts: int
-    failed_attempts: int
-    retry_passes: int
-    flaky_failures: int
-    flake_rate: float
-
-    @classmethod
-    def of_row(cls, row: FlakyTest) -> Self:
-        """Make one flaky test."""
-        return cls(**row._asdict())
-
-    @property
-    def broken(self) -> bool:
-        """Whether the test never passed in the period. Not sent: it follows from the row."""
-        return is_broken(self.attempts, self.failed_attempts)
-
-
 class MetricsPage(Answer):
     """The metrics page."""
 
@@ -239,7 +214,7 @@ class MetricsPage(Answer):
     unchecked_merges: ListPage[UncheckedMerge]
     real_bugs: ListPage[ResolvedFailureAnswer]
     other_failures: ListPage[ResolvedFailureAnswer]
-    flakiest_tests: ListPage[FlakyTestAnswer]
+    flakiest_tests: ListPage[FlakyTest]
 
     @classmethod
     def of(cls, org_id: UUID, page: Page, query: MetricsQuery, period: Period) -> Self:
@@ -252,7 +227,7 @@ class MetricsPage(Answer):
             unchecked_merges=first.page_of(page.unchecked_merges, UncheckedMerge.model_validate),
             real_bugs=first.page_of(page.real_bugs, resolved),
             other_failures=first.page_of(page.other_failures, resolved),
-            flakiest_tests=first.page_of(page.flakiest_tests, FlakyTestAnswer.of_row),
+            flakiest_tests=first.page_of(page.flakiest_tests),
         )
 
 

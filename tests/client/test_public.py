@@ -28,8 +28,8 @@ def test_the_public_names_are_these() -> None:
         *("FailureClass", "Label", "Outcome", "Role", "RunEventType", "RunStatus", "Trigger"),
         *("Changes", "CommitItem", "MergeAnnouncement", "RunReport", "SuiteConfiguration"),
         *("TestItem", "Verdict", "FailureAnswer", "FailureEvidence", "ResolvedFailureAnswer"),
-        *("FlakyTestAnswer", "MetricsPage", "ProductAnswer", "SuiteConfigAnswer"),
-        *("UncheckedMerge", "RunAnswer", "RunDetail", "RunEvent"),
+        *("FlakyTest", "MetricsPage", "ProductAnswer", "SuiteConfigAnswer"),
+        *("UncheckedMerge", "Run", "RunDetail", "RunEvent"),
     }
     for name in hwci.client.__all__:
         assert getattr(hwci.client, name) is not None

@@ -25,7 +25,7 @@ from hwci.engine.page.tables import (
     unchecked_merges,
 )
 from hwci.engine.periods import Period, last_days
-from hwci.engine.rules.flakiness import FlakyTest, has_flaked, never_passed
+from hwci.engine.rules.flakiness import has_flaked, never_passed
 from hwci.engine.rules.merges import commits_checked
 from tests.engine.timeline import (
     ALL,
@@ -38,6 +38,7 @@ from tests.engine.timeline import (
     SUITE,
     Past,
     changes,
+    flaky_test,
     id_of,
     item,
     minute,
@@ -281,7 +282,7 @@ def test_flakiest_tests_figures() -> None:
 
     (row,) = past.page().flakiest_tests.items
 
-    assert row == FlakyTest(REPO, SUITE, "boots", 2, 6, 11, 7, 2, 1, 100 * 7 / 11)
+    assert row == flaky_test(REPO, SUITE, "boots", 2, 6, 11, 7, 2, 1, 100 * 7 / 11)
 
 
 def test_flakiest_tests_are_of_the_period_and_reached_the_hardware() -> None:

@@ -13,10 +13,12 @@ Outcomes: `P` pass, `P3` pass at the third attempt, `F` fail blamed on the devic
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime, timedelta
+from typing import Any
 from uuid import UUID
 
+from hwci.contract.flaky_tests import FlakyTest
 from hwci.contract.vocabulary import Outcome, ReviewAction, Trigger, Verdict
 from hwci.engine.facts import (
     Announcement,
@@ -67,6 +69,12 @@ def commit(sha: str, changed: str = "doc") -> Commit:
 def changes(base: str | None, *commits: Commit | str, truncated: bool = False) -> Changes:
     listed = tuple(one if isinstance(one, Commit) else commit(one) for one in commits)
     return Changes(base, listed, truncated)
+
+
+def flaky_test(*values: Any) -> FlakyTest:
+    """Return a row of "Flakiest tests" with these values, in the order of its fields."""
+    names = [column.name for column in fields(FlakyTest)]
+    return FlakyTest(**dict(zip(names, values, strict=True)))
 
 
 def item(outcome: str, test_id: str = TEST) -> TestItem:

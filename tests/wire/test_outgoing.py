@@ -29,11 +29,11 @@ from hwci.engine.page.overview import Page
 from hwci.engine.page.reading import ClassCounts, Tally, Tiles
 from hwci.engine.periods import last_days
 from hwci.engine.rules.classify import Check, Classification, Finding
-from hwci.engine.rules.flakiness import FlakyTest
 from hwci.wire import failures, metrics
 from hwci.wire.base import Answer
 from hwci.wire.errors import ErrorBody, Issue
 from hwci.wire.queries import MetricsQuery
+from tests.engine.timeline import flaky_test
 
 ORG = UUID("00000000-0000-4000-8000-000000000001")
 ID = UUID("00000000-0000-4000-8000-000000000002")
@@ -78,7 +78,7 @@ def resolved(**fields: Any) -> ResolvedFailure:
 def page() -> Page:
     """Return a page with a row in each table."""
     merge = facts.Announcement("acme/sensor-node", None, SHA, "main", AT)
-    flaky = FlakyTest("acme/sensor-node", "sensor-fw", "t", 1, 2, 4, 1, 1, 0, 25.0)
+    flaky = flaky_test("acme/sensor-node", "sensor-fw", "t", 1, 2, 4, 1, 1, 0, 25.0)
     other = resolved(shown=MIXED, automatic=MIXED)
     return Page(
         tiles=Tiles(Tally(12, 15), ClassCounts(3, 4, 2, 1), 7, Tally(2, 120)),

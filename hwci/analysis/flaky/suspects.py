@@ -28,6 +28,7 @@ from hwci.analysis.flaky.onset import Onset, Rates, Step, onset, rates_beside
 from hwci.analysis.flaky.weighing import Effort, effort
 from hwci.analysis.outcomes import NotableResult, ProductOutcomes, RecordedRuns, RunOutcomes
 from hwci.contract.benches import Note
+from hwci.contract.flaky_tests import FlakyTest
 from hwci.contract.shares import Share
 from hwci.contract.vocabulary import Label, Outcome
 from hwci.engine.facts import Product, TestKey
@@ -36,7 +37,6 @@ from hwci.engine.page.over_time import BoxOverTime
 from hwci.engine.page.reading import read_flakiest
 from hwci.engine.page.tables import FlakySelection, flakiest_tests
 from hwci.engine.periods import Period
-from hwci.engine.rules.flakiness import FlakyTest
 from hwci.engine.rules.labels import Group, groups_of
 
 RUNS_NEEDED = 20

@@ -35,9 +35,10 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from hwci.client import Call, Client
+    from hwci.contract.flaky_tests import FlakyTest
     from hwci.contract.shape import ListPage
     from hwci.wire.analysis.suspects import SuspectAnswer
-    from hwci.wire.metrics import FlakyTestAnswer, MetricsPage
+    from hwci.wire.metrics import MetricsPage
 
     Shaped = Callable[[tables.View], tables.Layout[Any]]
 
@@ -222,10 +223,10 @@ def _flakiest(
     return Flakiest(unsure, sure=False)
 
 
-def _unsure(rows: "Iterable[FlakyTestAnswer]") -> "tuple[SuspectAnswer, ...]":
+def _unsure(rows: "Iterable[FlakyTest]") -> "tuple[SuspectAnswer, ...]":
     from hwci.wire.analysis.suspects import SuspectAnswer
 
-    return tuple(SuspectAnswer(**dict(row), low=None, high=None) for row in rows)
+    return tuple(SuspectAnswer(**vars(row), low=None, high=None) for row in rows)
 
 
 class Wanted(NamedTuple):

@@ -17,11 +17,11 @@ from hwci.said import counted, short, shortest, tenths
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
+    from hwci.contract.runs import Run
     from hwci.wire.analysis.suspects import SuspectAnswer
     from hwci.wire.analysis.times_to_fix import TimesToFixAnswer
     from hwci.wire.failures import BrokenByAnswer, FailureAnswer, ResolvedFailureAnswer, RunOnBox
     from hwci.wire.metrics import CheckedMergeAnswer, UncheckedMerge
-    from hwci.wire.runs import RunAnswer
 
 Row = TypeVar("Row")
 
@@ -52,7 +52,7 @@ _MINUTE = 60
 _PARTS = ((3600, "h"), (_MINUTE, "min"), (1, "s"))
 
 
-def run_number(run: RunAnswer | RunOnBox) -> int:
+def run_number(run: Run | RunOnBox) -> int:
     """Return the number by which people know a run in their CI."""
     return run.run_id if run.ci_run is None else run.ci_run
 

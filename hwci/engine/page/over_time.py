@@ -12,12 +12,13 @@ from datetime import datetime
 from itertools import pairwise
 from typing import NamedTuple
 
+from hwci.contract.flaky_tests import FlakyTest
 from hwci.contract.vocabulary import FailureClass
 from hwci.engine.facts import Product, TestKey
 from hwci.engine.history import BoxRuns, Decision, Episode, History, Listing, Notable, Scope
 from hwci.engine.page.reading import read_classified, read_merges
 from hwci.engine.periods import Period, Slots
-from hwci.engine.rules.flakiness import FlakyTest, attempts_of, figures_of
+from hwci.engine.rules.flakiness import attempts_of, figures_of
 
 BOXES_MAX = 50
 

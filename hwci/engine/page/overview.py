@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Collection
 from dataclasses import dataclass
 
+from hwci.contract.flaky_tests import FlakyTest
 from hwci.contract.vocabulary import FailureClass
 from hwci.engine.facts import Announcement
 from hwci.engine.history import Decision, Episode, History, Listing, ResolvedEpisodes, Scope
@@ -24,7 +25,7 @@ from hwci.engine.page.reading import (
     resolved_of,
 )
 from hwci.engine.periods import Period
-from hwci.engine.rules.flakiness import FlakyTest, flakiest
+from hwci.engine.rules.flakiness import flakiest
 
 _REAL = frozenset({FailureClass.REAL_FW_BUG})
 _OTHER = frozenset(FailureClass) - _REAL

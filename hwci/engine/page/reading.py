@@ -10,13 +10,14 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, TypeVar
 
+from hwci.contract.flaky_tests import FlakyTest
 from hwci.contract.vocabulary import FailureClass, Label
 from hwci.engine.facts import Announcement, Review
 from hwci.engine.history import Decision, Episode, History, Scope
 from hwci.engine.page.failures import LabelledFailure, labelled
 from hwci.engine.periods import Period
 from hwci.engine.rules.classify import Classification, Classifier, shown_class
-from hwci.engine.rules.flakiness import FlakyTest, flakiest
+from hwci.engine.rules.flakiness import flakiest
 from hwci.engine.rules.labels import groups_at, groups_of, label_of, review_of
 from hwci.engine.rules.merges import in_order
 

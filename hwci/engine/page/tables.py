@@ -15,6 +15,7 @@ from functools import partial
 from operator import attrgetter
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
+from hwci.contract.flaky_tests import FlakyTest
 from hwci.contract.vocabulary import (
     UNASSIGNED,
     FailureClass,
@@ -28,7 +29,6 @@ from hwci.engine.facts import Announcement, FailureKey, Lane
 from hwci.engine.history import History, Listing, SightedRun, Where
 from hwci.engine.page.failures import LabelledFailure, ResolvedFailure, describe_rows
 from hwci.engine.page.reading import Classified
-from hwci.engine.rules.flakiness import FlakyTest
 from hwci.engine.rules.merges import checks
 
 Column = TypeVar("Column", bound=StrEnum)

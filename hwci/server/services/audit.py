@@ -5,6 +5,7 @@ from dataclasses import asdict
 from datetime import datetime
 from uuid import UUID, uuid4
 
+from hwci.contract.people import Actor
 from hwci.contract.shape import ListPage
 from hwci.server.services.access import Member
 from hwci.server.storage.ports import Reader, Storage, Writer
@@ -49,5 +50,5 @@ def name_of(actor: User | Box) -> str:
 
 
 def _answer(entry: AuditEntry) -> wire.AuditEntryAnswer:
-    actor = wire.Actor(id=entry.actor_id, name=entry.actor_name)
+    actor = Actor(id=entry.actor_id, name=entry.actor_name)
     return wire.AuditEntryAnswer(**asdict(entry), actor=actor)

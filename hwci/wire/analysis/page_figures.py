@@ -6,6 +6,7 @@ computed here.
 
 from collections.abc import Sequence
 
+from hwci.contract.flaky_tests import FlakyTest
 from hwci.contract.shape import ListPage
 from hwci.contract.trends import Trends
 from hwci.contract.vocabulary import Label
@@ -16,7 +17,7 @@ from hwci.wire.analysis.incidents import IncidentAnswer, IncidentsQuery
 from hwci.wire.analysis.lost_boards import LostBoardsAnswer
 from hwci.wire.analysis.merges import ExplainedMergeAnswer
 from hwci.wire.base import Answer
-from hwci.wire.metrics import FlakyTestAnswer, ProductAnswer
+from hwci.wire.metrics import ProductAnswer
 from hwci.wire.queries import FlakyQuery, MergeRunsQuery, MetricsQuery, PeriodQuery, ProductsQuery
 
 
@@ -76,7 +77,7 @@ class PageFiguresAnswer(Answer):
     incidents: ListPage[IncidentAnswer] | None
     pending_failures: int | None
     unchecked_merges: ListPage[ExplainedMergeAnswer] | None
-    flaky_tests: ListPage[FlakyTestAnswer] | None
+    flaky_tests: ListPage[FlakyTest] | None
     products: ListPage[ProductAnswer]
     unassigned_repositories: Sequence[str]
     not_computed: list[str]

@@ -12,10 +12,9 @@ from hwci.analysis.flaky import suspect_words, suspects
 from hwci.analysis.flaky.branch_order import CommitKind
 from hwci.analysis.statement_words import answer
 from hwci.analysis.statements import Claim, known_of_row
+from hwci.contract.flaky_tests import FlakyTest, is_broken
 from hwci.contract.shares import Share
-from hwci.engine.rules.flakiness import FlakyTest
 from hwci.wire.base import Answer, Time, left_out_if_none
-from hwci.wire.metrics import FlakyTestAnswer
 
 
 class RateAnswer(Answer):
@@ -172,7 +171,7 @@ class OnBoxAnswer(Answer):
     flake_rate: RateAnswer
 
 
-class SuspectAnswer(FlakyTestAnswer):
+class SuspectAnswer(Answer):
     """A row of "Flakiest tests" with the interval that holds its flake rate with 95 %, in percent
     (null of too few attempts), and what its runs suggest. `answer` says whether it fails now, or
     else whom to suspect; `answerBox` is the box that it names; `text` has all in a line. Without
@@ -180,6 +179,16 @@ class SuspectAnswer(FlakyTestAnswer):
     `flakiest-tests/history` has. What the `detail` that was asked for does not have is left out.
     """
 
+    repo_key: str
+    suite: str
+    test_id: str
+    boxes: int
+    run_reports: int
+    attempts: int
+    failed_attempts: int
+    retry_passes: int
+    flaky_failures: int
+    flake_rate: float
     low: float | None
     high: float | None
     answer: str | None = left_out_if_none()
@@ -190,11 +199,16 @@ class SuspectAnswer(FlakyTestAnswer):
     found: IntermittentAnswer | None = left_out_if_none()
     missing: str | None = left_out_if_none()
 
+    @property
+    def broken(self) -> bool:
+        """Whether the test never passed in the period. Not sent: it follows from the row."""
+        return is_broken(self.attempts, self.failed_attempts)
+
     @classmethod
     def of_rate(cls, row: FlakyTest, rate: Share, **more: object) -> Self:
         """Make a row of a test and its rate, with what `more` is known."""
         known = RateAnswer.of(rate)
-        return cls.model_validate(row._asdict() | {"low": known.low, "high": known.high} | more)
+        return cls.model_validate(vars(row) | {"low": known.low, "high": known.high} | more)
 
     @classmethod
     def in_few_words(cls, row: suspects.Suspect, **more: object) -> Self:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Products, the metrics page, its tables, failures and their review."""
 
+from hwci.contract.flaky_tests import FlakyTest
 from hwci.contract.shape import ListPage
 from hwci.wire import limits
 from hwci.wire.analysis.causes import ReviewedAnswer, ReviewsBody
@@ -9,7 +10,6 @@ from hwci.wire.endpoint import Endpoint, Who
 from hwci.wire.failures import FailureAnswer, FailureEvidence, ResolvedFailureAnswer, ReviewNote
 from hwci.wire.metrics import (
     CheckedMergeAnswer,
-    FlakyTestAnswer,
     MetricsPage,
     ProductAnswer,
     SuiteConfigAnswer,
@@ -81,7 +81,7 @@ OTHER_FAILURES = Endpoint(
 )
 FLAKIEST_TESTS = Endpoint(
     "metrics.flakiest_tests", "GET", "/api/orgs/{orgId}/ci-metrics/flakiest-tests", Who.READER,
-    "Flakiest tests", query=FlakyQuery, answer=ListPage[FlakyTestAnswer], metrics=True, tagged=True
+    "Flakiest tests", query=FlakyQuery, answer=ListPage[FlakyTest], metrics=True, tagged=True
 )
 FLAKY_HISTORY = Endpoint(
     "metrics.flaky_history", "GET", "/api/orgs/{orgId}/ci-metrics/flakiest-tests/history",

@@ -11,6 +11,7 @@ from typing import NamedTuple, TypeVar
 from hwci.analysis.failures.incidents import failures_of
 from hwci.analysis.periods.days import Days, calendar_days
 from hwci.analysis.periods.trends import before_of, trends
+from hwci.contract.flaky_tests import FlakyTest
 from hwci.contract.shape import ListPage
 from hwci.engine.history import Listing, OutOfTimeError, Scope
 from hwci.engine.rules.flakiness import flakiest, has_flaked, never_passed
@@ -27,7 +28,6 @@ from hwci.server.storage.ports import Reader
 from hwci.wire import limits
 from hwci.wire.analysis.incidents import IncidentAnswer, IncidentsQuery
 from hwci.wire.analysis.page_figures import PageFiguresAnswer, PageFiguresQuery
-from hwci.wire.metrics import FlakyTestAnswer
 from hwci.wire.queries import FlakyQuery
 
 Figure = TypeVar("Figure")
@@ -122,14 +122,14 @@ def _failing(about: Asked, query: IncidentsQuery) -> _Failing:
     return _Failing(page_of(about, query, pending), failures_of(*about, pending))
 
 
-def _flaky(about: Asked, query: FlakyQuery) -> ListPage[FlakyTestAnswer]:
+def _flaky(about: Asked, query: FlakyQuery) -> ListPage[FlakyTest]:
     history, scope, period = about
     failed = history.test_runs(scope, period)
     tests = [one for one in failed if has_flaked(one)]
     # Where nothing is tried again, no flake is seen, and any of them may be flaky.
     tests = tests or [one for one in failed if not never_passed(one)]
     rows = Listing(flakiest(history, tests, query.limit), len(tests))
-    return query.page_of(rows, FlakyTestAnswer.of_row)
+    return query.page_of(rows)
 
 
 def _moving(about: Asked, days: list[Days]) -> Iterator[object]:

@@ -12,6 +12,7 @@ from functools import partial
 from typing import NamedTuple, TypeVar
 from uuid import UUID
 
+from hwci.contract.flaky_tests import FlakyTest
 from hwci.contract.shape import ListPage
 from hwci.engine.facts import Announcement
 from hwci.engine.history import Decision, Episode, History, Listing, Scope
@@ -27,7 +28,6 @@ from hwci.engine.page.reading import (
     read_resolved,
 )
 from hwci.engine.periods import Period, Slots, last_days, slots_of
-from hwci.engine.rules.flakiness import FlakyTest
 from hwci.server.clock import Clock
 from hwci.server.errors import HwciServerError, NotFoundError
 from hwci.server.services import Service
@@ -177,10 +177,10 @@ class Metrics(Service):
 
     async def flakiest_tests(
         self, viewer: Viewer, query: FlakyQuery, tags: Tags
-    ) -> ListPage[wire.FlakyTestAnswer] | None:
+    ) -> ListPage[FlakyTest] | None:
         """Return "Flakiest tests"."""
         rows = partial(_flakiest, query)
-        return await self._table(viewer, query, rows, wire.FlakyTestAnswer.of_row, tags)
+        return await self._table(viewer, query, rows, lambda row: row, tags)
 
     async def flaky_history(
         self, viewer: Viewer, query: FlakyHistoryQuery
@@ -308,7 +308,7 @@ def products_of(
     if query.unassigned and not is_bound(viewer):
         names = history.unassigned_repositories()
         rows += [wire.ProductAnswer.unassigned(name) for name in names if scope.holds(name, None)]
-    return query.page_of(query.slice_of(rows), lambda row: row)
+    return query.page_of(query.slice_of(rows))
 
 
 def histories_of(
