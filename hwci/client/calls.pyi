@@ -12,6 +12,7 @@ from hwci.contract.boxes import Box, BoxNote
 from hwci.contract.flaky_tests import FlakyTest
 from hwci.contract.runs import OpenedRun, Run, RunDetail
 from hwci.contract.shape import ListPage
+from hwci.contract.times_to_fix import TimesToFix
 from hwci.contract.trends import Trends
 from hwci.contract.vocabulary import FailureClass, Label, Role, RunEnding, RunStatus
 from hwci.wire.accounts import (
@@ -44,7 +45,6 @@ from hwci.wire.analysis.lost_boards import LostBoardsAnswer
 from hwci.wire.analysis.merges import AnnouncedMergeAnswer, ExplainedMergeAnswer, MergePlanAnswer
 from hwci.wire.analysis.one_test import OneTestAnswer, TestNameAnswer
 from hwci.wire.analysis.suspects import SuspectAnswer
-from hwci.wire.analysis.times_to_fix import TimesToFixAnswer
 from hwci.wire.base import HealthAnswer
 from hwci.wire.boxes import BoxInstallAnswer, InstalledBox
 from hwci.wire.failures import FailureAnswer, FailureEvidence, ResolvedFailureAnswer
@@ -680,9 +680,7 @@ def list_tests(org_id: Id, /, **query: Unpack[TestNamesFields]) -> Call[ListPage
 def metrics_by_day(org_id: Id, /, **query: Unpack[DaysFields]) -> Call[DaysAnswer]:
     """The tiles by the calendar days of a time zone, each share with its interval."""
 
-def times_to_fix(
-    org_id: Id, /, **query: Unpack[BoxTableFields]
-) -> Call[ListPage[TimesToFixAnswer]]:
+def times_to_fix(org_id: Id, /, **query: Unpack[BoxTableFields]) -> Call[ListPage[TimesToFix]]:
     """How long failures took until they were seen, and fixed, by product and box."""
 
 def wheel() -> Call[WheelAnswer]:

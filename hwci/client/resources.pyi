@@ -44,6 +44,7 @@ from hwci.contract.benches import Benches, OneBox
 from hwci.contract.boxes import Box, BoxNote
 from hwci.contract.flaky_tests import FlakyTest
 from hwci.contract.runs import OpenedRun, Run, RunDetail
+from hwci.contract.times_to_fix import TimesToFix
 from hwci.contract.trends import Trends
 from hwci.contract.vocabulary import Role
 from hwci.wire.accounts import (
@@ -76,7 +77,6 @@ from hwci.wire.analysis.lost_boards import LostBoardsAnswer
 from hwci.wire.analysis.merges import AnnouncedMergeAnswer, ExplainedMergeAnswer, MergePlanAnswer
 from hwci.wire.analysis.one_test import OneTestAnswer, TestNameAnswer
 from hwci.wire.analysis.suspects import SuspectAnswer
-from hwci.wire.analysis.times_to_fix import TimesToFixAnswer
 from hwci.wire.base import HealthAnswer
 from hwci.wire.boxes import BoxInstallAnswer, InstalledBox
 from hwci.wire.failures import FailureAnswer, FailureEvidence, ResolvedFailureAnswer
@@ -330,7 +330,7 @@ class Metrics:
     def by_day(self, **query: Unpack[DaysFields]) -> DaysAnswer:
         """The tiles by the calendar days of a time zone, each share with its interval."""
 
-    def times_to_fix(self, **query: Unpack[BoxTableFields]) -> Listing[TimesToFixAnswer]:
+    def times_to_fix(self, **query: Unpack[BoxTableFields]) -> Listing[TimesToFix]:
         """How long failures took until they were seen, and fixed, by product and box."""
 
 class Failures:
@@ -660,7 +660,7 @@ class AsyncMetrics:
     async def by_day(self, **query: Unpack[DaysFields]) -> DaysAnswer:
         """The tiles by the calendar days of a time zone, each share with its interval."""
 
-    async def times_to_fix(self, **query: Unpack[BoxTableFields]) -> AsyncListing[TimesToFixAnswer]:
+    async def times_to_fix(self, **query: Unpack[BoxTableFields]) -> AsyncListing[TimesToFix]:
         """How long failures took until they were seen, and fixed, by product and box."""
 
 class AsyncFailures:

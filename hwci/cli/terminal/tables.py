@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from hwci.contract.runs import Run
+    from hwci.contract.times_to_fix import TimesToFix
     from hwci.wire.analysis.suspects import SuspectAnswer
-    from hwci.wire.analysis.times_to_fix import TimesToFixAnswer
     from hwci.wire.failures import BrokenByAnswer, FailureAnswer, ResolvedFailureAnswer, RunOnBox
     from hwci.wire.metrics import CheckedMergeAnswer, UncheckedMerge
 
@@ -403,13 +403,13 @@ def suspects(view: View) -> Layout[SuspectAnswer]:
     )
 
 
-def times_to_fix(_: View) -> Layout[TimesToFixAnswer]:
+def times_to_fix(_: View) -> Layout[TimesToFix]:
     """How long failures took until they were seen, and fixed, by product and box."""
 
-    def of(row: TimesToFixAnswer) -> str:
+    def of(row: TimesToFix) -> str:
         return "all products" if row.repo_key is None else product(row.repo_key, row.suite)
 
-    columns: list[Column[TimesToFixAnswer]] = [
+    columns: list[Column[TimesToFix]] = [
         Column("Product", of),
         Column("Box", lambda row: row.box_key or "all boxes"),
         Column("Incidents", lambda row: str(row.incidents), right=True),

@@ -3,6 +3,7 @@
 
 from hwci.contract.benches import Benches, OneBox
 from hwci.contract.shape import ListPage
+from hwci.contract.times_to_fix import TimesToFix
 from hwci.contract.trends import Trends
 from hwci.wire import limits
 from hwci.wire.analysis.bisection import BisectionQuery, ProgressAnswer
@@ -17,7 +18,6 @@ from hwci.wire.analysis.one_box import OneBoxQuery
 from hwci.wire.analysis.one_test import OneTestAnswer, OneTestQuery, TestNameAnswer, TestNamesQuery
 from hwci.wire.analysis.page_figures import PageFiguresAnswer, PageFiguresQuery
 from hwci.wire.analysis.suspects import SuspectAnswer
-from hwci.wire.analysis.times_to_fix import TimesToFixAnswer
 from hwci.wire.endpoint import Endpoint, Who
 from hwci.wire.failures import FailureAnswer, ResolvedFailureAnswer
 from hwci.wire.queries import (
@@ -134,7 +134,7 @@ METRICS_BY_DAY = Endpoint(
 TIMES_TO_FIX = Endpoint(
     "metrics.times_to_fix", "GET", "/api/orgs/{orgId}/ci-analysis/times-to-fix", Who.READER,
     "How long failures took until they were seen, and fixed, by product and box",
-    query=BoxTableQuery, answer=ListPage[TimesToFixAnswer], metrics=True
+    query=BoxTableQuery, answer=ListPage[TimesToFix], metrics=True
 )
 PAGE_FIGURES = Endpoint(
     "metrics.beside", "GET", "/api/orgs/{orgId}/ci-analysis/page", Who.MEMBER,

@@ -5,15 +5,15 @@ from collections.abc import Sequence
 
 from hwci.analysis.periods.days import Days, by_day, calendar_days
 from hwci.analysis.periods.targets import targets
-from hwci.analysis.periods.times_to_fix import beside_before
+from hwci.analysis.periods.times_to_fix import times_to_fix
 from hwci.analysis.periods.trends import trends
 from hwci.contract import trends as shapes
 from hwci.contract.shape import ListPage
+from hwci.contract.times_to_fix import TimesToFix
 from hwci.engine.page.over_time import read_dates
 from hwci.server.services.access import Viewer
 from hwci.server.services.analysis.asking import Analysis, Asked
 from hwci.wire.analysis.days import DaysAnswer, DaysQuery
-from hwci.wire.analysis.times_to_fix import TimesToFixAnswer
 from hwci.wire.queries import BoxTableQuery, PeriodQuery
 
 
@@ -32,14 +32,13 @@ class Trends(Analysis):
 
         return await self._answer(viewer, query, work)
 
-    async def to_fix(self, viewer: Viewer, query: BoxTableQuery) -> ListPage[TimesToFixAnswer]:
+    async def to_fix(self, viewer: Viewer, query: BoxTableQuery) -> ListPage[TimesToFix]:
         """Return how long failures took until they were seen and fixed, by product and box."""
 
-        def work(about: Asked) -> ListPage[TimesToFixAnswer]:
-            history, scope, period = about
-            rows = beside_before(history, scope, period)
-            found = [row for row in rows if query.box_key in {None, row.now.box_key}]
-            return query.page_of(query.slice_of(found), TimesToFixAnswer.of)
+        def work(about: Asked) -> ListPage[TimesToFix]:
+            rows = times_to_fix(*about)
+            shown = [row for row in rows if query.box_key in {None, row.box_key}]
+            return query.page_of(query.slice_of(shown))
 
         return await self._answer(viewer, query, work)
 
