@@ -9,6 +9,8 @@ from hwci.analysis.flaky.suspects import RankBy
 from hwci.client._call import Call, Id
 from hwci.contract.benches import Benches, OneBox
 from hwci.contract.boxes import Box, BoxNote
+from hwci.contract.days import Days
+from hwci.contract.flaky_history import FlakyHistories
 from hwci.contract.flaky_tests import FlakyTest
 from hwci.contract.runs import OpenedRun, Run, RunDetail
 from hwci.contract.shape import ListPage
@@ -37,9 +39,7 @@ from hwci.wire.accounts import (
 )
 from hwci.wire.analysis.bisection import ProgressAnswer
 from hwci.wire.analysis.causes import CauseAnswer, OfTable, ReviewedAnswer, ReviewsBody
-from hwci.wire.analysis.days import DaysAnswer
 from hwci.wire.analysis.explanations import ExplanationAnswer, GapsAnswer, UnsentChanges
-from hwci.wire.analysis.flaky_history import FlakyHistories
 from hwci.wire.analysis.incidents import IncidentAnswer
 from hwci.wire.analysis.lost_boards import LostBoardsAnswer
 from hwci.wire.analysis.merges import AnnouncedMergeAnswer, ExplainedMergeAnswer, MergePlanAnswer
@@ -677,7 +677,7 @@ def one_test(org_id: Id, /, **query: Unpack[OneTestFields]) -> Call[OneTestAnswe
 def list_tests(org_id: Id, /, **query: Unpack[TestNamesFields]) -> Call[ListPage[TestNameAnswer]]:
     """List the tests that reports name."""
 
-def metrics_by_day(org_id: Id, /, **query: Unpack[DaysFields]) -> Call[DaysAnswer]:
+def metrics_by_day(org_id: Id, /, **query: Unpack[DaysFields]) -> Call[Days]:
     """The tiles by the calendar days of a time zone, each share with its interval."""
 
 def times_to_fix(org_id: Id, /, **query: Unpack[BoxTableFields]) -> Call[ListPage[TimesToFix]]:

@@ -42,6 +42,8 @@ from hwci.client.calls import (
 )
 from hwci.contract.benches import Benches, OneBox
 from hwci.contract.boxes import Box, BoxNote
+from hwci.contract.days import Days
+from hwci.contract.flaky_history import FlakyHistories
 from hwci.contract.flaky_tests import FlakyTest
 from hwci.contract.runs import OpenedRun, Run, RunDetail
 from hwci.contract.times_to_fix import TimesToFix
@@ -69,9 +71,7 @@ from hwci.wire.accounts import (
 )
 from hwci.wire.analysis.bisection import ProgressAnswer
 from hwci.wire.analysis.causes import CauseAnswer, ReviewedAnswer, ReviewsBody
-from hwci.wire.analysis.days import DaysAnswer
 from hwci.wire.analysis.explanations import ExplanationAnswer, GapsAnswer, UnsentChanges
-from hwci.wire.analysis.flaky_history import FlakyHistories
 from hwci.wire.analysis.incidents import IncidentAnswer
 from hwci.wire.analysis.lost_boards import LostBoardsAnswer
 from hwci.wire.analysis.merges import AnnouncedMergeAnswer, ExplainedMergeAnswer, MergePlanAnswer
@@ -327,7 +327,7 @@ class Metrics:
     def trends(self, **query: Unpack[PeriodFields]) -> Trends:
         """The tiles against the period before."""
 
-    def by_day(self, **query: Unpack[DaysFields]) -> DaysAnswer:
+    def by_day(self, **query: Unpack[DaysFields]) -> Days:
         """The tiles by the calendar days of a time zone, each share with its interval."""
 
     def times_to_fix(self, **query: Unpack[BoxTableFields]) -> Listing[TimesToFix]:
@@ -657,7 +657,7 @@ class AsyncMetrics:
     async def trends(self, **query: Unpack[PeriodFields]) -> Trends:
         """The tiles against the period before."""
 
-    async def by_day(self, **query: Unpack[DaysFields]) -> DaysAnswer:
+    async def by_day(self, **query: Unpack[DaysFields]) -> Days:
         """The tiles by the calendar days of a time zone, each share with its interval."""
 
     async def times_to_fix(self, **query: Unpack[BoxTableFields]) -> AsyncListing[TimesToFix]:

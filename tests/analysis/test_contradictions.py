@@ -22,10 +22,10 @@ from hwci.analysis.flaky.suspects import flaky_tests, pending_by_test
 from hwci.analysis.one_test import one_test
 from hwci.analysis.one_test_words import About, concluded
 from hwci.analysis.outcomes import ProductOutcomes, RecordedRuns
-from hwci.analysis.periods.days import calendar_days
 from hwci.analysis.statement_words import answer
 from hwci.analysis.statements import Claim, Statement, known_of_row
 from hwci.contract.benches import Note, TestOnBox
+from hwci.engine.calendar import calendar_days
 from hwci.engine.history import Scope
 from hwci.engine.page.tables import FlakySelection
 from hwci.engine.periods import Period

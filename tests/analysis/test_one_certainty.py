@@ -15,7 +15,7 @@ from hwci.analysis.flaky.bisection import Asked, MissingCommit, Progress, progre
 from hwci.analysis.flaky.suspects import Intermittent, SeenProduct, Suspect, flaky_tests
 from hwci.analysis.one_test import one_test
 from hwci.analysis.one_test_words import About, concluded
-from hwci.analysis.periods.days import calendar_days
+from hwci.engine.calendar import calendar_days
 from hwci.engine.facts import Product
 from hwci.engine.history import Scope
 from hwci.engine.page.tables import FlakySelection

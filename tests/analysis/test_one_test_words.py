@@ -15,7 +15,7 @@ from hwci.analysis.flaky.suspect_words import of_found, since_when
 from hwci.analysis.flaky.suspects import pending_by_test
 from hwci.analysis.one_test import one_test
 from hwci.analysis.one_test_words import About, Concluded, concluded
-from hwci.analysis.periods.days import calendar_days
+from hwci.engine.calendar import calendar_days
 from hwci.engine.facts import Facts
 from hwci.engine.history import Scope
 from hwci.engine.periods import Period

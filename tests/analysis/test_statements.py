@@ -30,7 +30,6 @@ from hwci.analysis.flaky.suspects import (
 )
 from hwci.analysis.one_test import one_test
 from hwci.analysis.outcomes import RunOutcomes
-from hwci.analysis.periods.days import calendar_days
 from hwci.analysis.statement_words import Answer, answer
 from hwci.analysis.statements import (
     CLAIMS,
@@ -44,6 +43,7 @@ from hwci.analysis.statements import (
 )
 from hwci.contract.benches import Note
 from hwci.contract.vocabulary import Outcome, Verdict
+from hwci.engine.calendar import calendar_days
 from hwci.engine.facts import Facts, Report
 from hwci.engine.history import Scope
 from hwci.engine.periods import Period

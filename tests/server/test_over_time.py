@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from hwci.wire.analysis.flaky_history import FlakyHistories
+from hwci.contract.flaky_history import FlakyHistories
 from hwci.wire.codec import adapter, plain
 from hwci.wire.metrics import TrendAnswer
 from tests.server.many_rows import tell

@@ -28,12 +28,12 @@ from hwci.analysis.flaky.onset import Onset, Rates, Step, onset, rates_beside
 from hwci.analysis.flaky.weighing import Effort, effort
 from hwci.analysis.outcomes import NotableResult, ProductOutcomes, RecordedRuns, RunOutcomes
 from hwci.contract.benches import Note
+from hwci.contract.flaky_history import BoxHistory
 from hwci.contract.flaky_tests import FlakyTest
 from hwci.contract.shares import Share
 from hwci.contract.vocabulary import Label, Outcome
 from hwci.engine.facts import Product, TestKey
 from hwci.engine.history import Listing, Scope
-from hwci.engine.page.over_time import BoxOverTime
 from hwci.engine.page.reading import read_flakiest
 from hwci.engine.page.tables import FlakySelection, flakiest_tests
 from hwci.engine.periods import Period
@@ -269,7 +269,7 @@ def pending_by_test(
     return found
 
 
-def flake_rates(rows: Sequence[FlakyTest | BoxOverTime]) -> list[Share]:
+def flake_rates(rows: Sequence[FlakyTest | BoxHistory]) -> list[Share]:
     """Return the flake rate of each test, or of one on each box, with its interval."""
     return rates([(row.failed_attempts, row.attempts) for row in rows])
 

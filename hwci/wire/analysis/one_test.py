@@ -9,12 +9,12 @@ from typing import Literal, Self
 from hwci.analysis import one_test
 from hwci.analysis.flaky.suspect_words import since_when
 from hwci.analysis.one_test_words import Concluded
-from hwci.analysis.periods.days import Days
+from hwci.contract.days import CalendarDay
 from hwci.contract.scope import PeriodOfDays
 from hwci.contract.vocabulary import Verdict
 from hwci.engine.page.over_time import BOXES_MAX
 from hwci.engine.periods import Period
-from hwci.wire.analysis.days import CalendarDay, DaysQuery
+from hwci.wire.analysis.days import DaysQuery
 from hwci.wire.analysis.suspects import CertaintyAnswer, StatementAnswer
 from hwci.wire.base import Answer, Name, TestId, Time
 from hwci.wire.queries import PageQuery, ProductQuery, Search, WhereQuery
@@ -202,10 +202,10 @@ class OneTestAnswer(Answer):
         found: one_test.OneTest,
         concluded: Concluded | None,
         query: OneTestQuery,
-        days: Sequence[Days],
+        days: Sequence[CalendarDay],
     ) -> Self:
         """Make the answer. `days`: of the period and zone of `query`."""
-        period = Period(days[0].period.start, days[-1].period.end)
+        period = Period(days[0].start, days[-1].end)
         since = None if concluded is None else concluded.since
         return cls(
             period=period.shown,
@@ -220,7 +220,7 @@ class OneTestAnswer(Answer):
             else StatementAnswer.model_validate(concluded.statement),
             says=None if concluded is None else concluded.says,
             history=None if since is None else CertaintyAnswer.of(since, since_when(since)),
-            days=[*map(CalendarDay.of_days, days)],
+            days=[*days],
             all=None if found.all is None else TriesAnswer.of(found.all),
             boxes=[*map(_on_box, found.boxes[:BOXES_MAX])],
             boxes_total=len(found.boxes),

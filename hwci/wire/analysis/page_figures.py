@@ -6,13 +6,14 @@ computed here.
 
 from collections.abc import Sequence
 
+from hwci.contract.days import Days
 from hwci.contract.flaky_tests import FlakyTest
 from hwci.contract.shape import ListPage
 from hwci.contract.trends import Trends
 from hwci.contract.vocabulary import Label
 from hwci.wire import limits
 from hwci.wire.analysis.causes import CauseAnswer, CausesQuery, OfTable
-from hwci.wire.analysis.days import DaysAnswer, DaysQuery
+from hwci.wire.analysis.days import DaysQuery
 from hwci.wire.analysis.incidents import IncidentAnswer, IncidentsQuery
 from hwci.wire.analysis.lost_boards import LostBoardsAnswer
 from hwci.wire.analysis.merges import ExplainedMergeAnswer
@@ -69,7 +70,7 @@ class PageFiguresAnswer(Answer):
     and are null; without `incidents` there are no `pending_failures` either.
     """
 
-    days: DaysAnswer | None
+    days: Days | None
     trends: Trends | None
     real_bug_causes: ListPage[CauseAnswer] | None
     causes_to_review: int | None

@@ -2,15 +2,17 @@
 """Answers beside the rules (ADR 0063): none of them is part of an answer of the specification."""
 
 from hwci.contract.benches import Benches, OneBox
+from hwci.contract.days import Days
+from hwci.contract.flaky_history import FlakyHistories
 from hwci.contract.shape import ListPage
 from hwci.contract.times_to_fix import TimesToFix
 from hwci.contract.trends import Trends
 from hwci.wire import limits
 from hwci.wire.analysis.bisection import BisectionQuery, ProgressAnswer
 from hwci.wire.analysis.causes import CauseAnswer, CausesQuery
-from hwci.wire.analysis.days import DaysAnswer, DaysQuery
+from hwci.wire.analysis.days import DaysQuery
 from hwci.wire.analysis.explanations import ExplanationAnswer, GapsAnswer, UnsentBody
-from hwci.wire.analysis.flaky_history import FlakyHistories, RankedHistoryQuery
+from hwci.wire.analysis.flaky_history import RankedHistoryQuery
 from hwci.wire.analysis.incidents import IncidentAnswer, IncidentsQuery
 from hwci.wire.analysis.lost_boards import LostBoardsAnswer, LostResolvedQuery
 from hwci.wire.analysis.merges import AnnouncedMergeAnswer, ExplainedMergeAnswer, MergePlanAnswer
@@ -129,7 +131,7 @@ LIST_TESTS = Endpoint(
 METRICS_BY_DAY = Endpoint(
     "metrics.by_day", "GET", "/api/orgs/{orgId}/ci-analysis/days", Who.READER,
     "The tiles by the calendar days of a time zone, each share with its interval", query=DaysQuery,
-    answer=DaysAnswer, metrics=True
+    answer=Days, metrics=True
 )
 TIMES_TO_FIX = Endpoint(
     "metrics.times_to_fix", "GET", "/api/orgs/{orgId}/ci-analysis/times-to-fix", Who.READER,

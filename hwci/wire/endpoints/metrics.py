@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Products, the metrics page, its tables, failures and their review."""
 
+from hwci.contract.flaky_history import FlakyHistories
 from hwci.contract.flaky_tests import FlakyTest
 from hwci.contract.shape import ListPage
 from hwci.wire import limits
 from hwci.wire.analysis.causes import ReviewedAnswer, ReviewsBody
-from hwci.wire.analysis.flaky_history import FlakyHistories, FlakyHistoryQuery
+from hwci.wire.analysis.flaky_history import FlakyHistoryQuery
 from hwci.wire.endpoint import Endpoint, Who
 from hwci.wire.failures import FailureAnswer, FailureEvidence, ResolvedFailureAnswer, ReviewNote
 from hwci.wire.metrics import (

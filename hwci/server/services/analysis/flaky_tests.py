@@ -6,17 +6,18 @@ beside the rules").
 from collections.abc import Mapping, Sequence
 
 from hwci.analysis.flaky.suspects import flake_rates, flaky_tests, ranked
+from hwci.contract.flaky_history import BoxHistory, FlakyHistories
 from hwci.contract.shape import ListPage
 from hwci.contract.shares import Share
 from hwci.engine.history import Listing
-from hwci.engine.page.over_time import BoxOverTime, flaky_over_time
+from hwci.engine.page.over_time import flaky_over_time
 from hwci.engine.periods import slots_of
 from hwci.server.services.access import Viewer
 from hwci.server.services.analysis.asking import Analysis, Asked, asked
 from hwci.server.services.analysis.benches import notes_of
 from hwci.server.services.ci_metrics.metrics import histories_of
 from hwci.server.storage.ports import Reader
-from hwci.wire.analysis.flaky_history import FlakyHistories, RankedHistoryQuery
+from hwci.wire.analysis.flaky_history import RankedHistoryQuery
 from hwci.wire.analysis.suspects import SuspectAnswer
 from hwci.wire.queries import Detail, SuspectsQuery
 
@@ -62,5 +63,5 @@ class FlakyTests(Analysis):
         return await self._answer(viewer, query, work)
 
 
-def _rates_by_box(boxes: Sequence[BoxOverTime]) -> Mapping[str, Share]:
+def _rates_by_box(boxes: Sequence[BoxHistory]) -> Mapping[str, Share]:
     return dict(zip((box.box_key for box in boxes), flake_rates(boxes), strict=True))
