@@ -12,10 +12,16 @@ from typing import NamedTuple
 from hwci.analysis.benches.words import listed, of_uncompared
 from hwci.analysis.certainty import SURE, jeffreys
 from hwci.analysis.failures.look_first import named
-from hwci.analysis.flaky.branch_order import CommitKind
 from hwci.analysis.flaky.suspect_words import LIKELY, is_toss, since_when, sure
 from hwci.analysis.flaky.suspects import NEVER_PASSED, RUNS_NEEDED, Intermittent
-from hwci.analysis.statements import OF_BOXES, Claim, Failing, Known, Statement, statement_of
+from hwci.analysis.statements import (
+    OF_BOXES,
+    Failing,
+    Known,
+    statement_of,
+)
+from hwci.contract.statements import Statement
+from hwci.contract.vocabulary import Claim, CommitKind
 from hwci.said import counted, day, short, tenths
 
 UNKNOWN = "not enough data"
@@ -196,7 +202,7 @@ def _alike(known: Known, statement: Statement) -> Answer:
     found = known.suggested
     race = "a race in the firmware or in the test is likely"
     if _has_commit(found):
-        kind, share = max(found.since.kinds.items(), key=lambda kind: kind[1])
+        kind, share = max(found.since.by_kind.items(), key=lambda kind: kind[1])
         race = _RACE_IN.get(kind, "suspect that commit") if share >= LIKELY else race
     on, boxes = f"on {listed(statement.boxes)} alike", "boxes alike"
     if len(statement.boxes) == found.boxes.boxes_total:
@@ -253,8 +259,8 @@ def on_boxes(boxes: Sequence[str]) -> str:
 def _has_commit(found: Intermittent) -> bool:
     """Whether one commit likely did it."""
     since = found.since
-    return since.before < LIKELY and since.suspects[0].share >= LIKELY and not is_toss(since)
+    return since.before < LIKELY and since.suspects[0].chance >= LIKELY and not is_toss(since)
 
 
 def _likeliest(found: Intermittent) -> str:
-    return short(found.since.suspects[0].commit.sha)
+    return short(found.since.suspects[0].sha)

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Required, TypedDict, Unpack
 
-from hwci.analysis.flaky.suspects import RankBy
 from hwci.client._call import Call, Id
 from hwci.contract.benches import Benches, OneBox
 from hwci.contract.boxes import Box, BoxNote
@@ -14,9 +13,10 @@ from hwci.contract.flaky_history import FlakyHistories
 from hwci.contract.flaky_tests import FlakyTest
 from hwci.contract.runs import OpenedRun, Run, RunDetail
 from hwci.contract.shape import ListPage
+from hwci.contract.suspects import AnsweredTest, RatedTest, SuspectedTest
 from hwci.contract.times_to_fix import TimesToFix
 from hwci.contract.trends import Trends
-from hwci.contract.vocabulary import FailureClass, Label, Role, RunEnding, RunStatus
+from hwci.contract.vocabulary import FailureClass, Label, RankBy, Role, RunEnding, RunStatus
 from hwci.wire.accounts import (
     AuditEntryAnswer,
     CiKeyAnswer,
@@ -44,7 +44,6 @@ from hwci.wire.analysis.incidents import IncidentAnswer
 from hwci.wire.analysis.lost_boards import LostBoardsAnswer
 from hwci.wire.analysis.merges import AnnouncedMergeAnswer, ExplainedMergeAnswer, MergePlanAnswer
 from hwci.wire.analysis.one_test import OneTestAnswer, TestNameAnswer
-from hwci.wire.analysis.suspects import SuspectAnswer
 from hwci.wire.base import HealthAnswer
 from hwci.wire.boxes import BoxInstallAnswer, InstalledBox
 from hwci.wire.failures import FailureAnswer, FailureEvidence, ResolvedFailureAnswer
@@ -640,7 +639,9 @@ def explain_failure_with_git(
 def list_gaps(org_id: Id, /, **query: Unpack[PeriodFields]) -> Call[GapsAnswer]:
     """What CI leaves out, and how many ambiguous failures it would decide."""
 
-def suspects(org_id: Id, /, **query: Unpack[SuspectsFields]) -> Call[ListPage[SuspectAnswer]]:
+def suspects(
+    org_id: Id, /, **query: Unpack[SuspectsFields]
+) -> Call[ListPage[RatedTest | AnsweredTest | SuspectedTest]]:
     """Flaky tests: since which commit, on which boxes, and how sure."""
 
 def suspects_history(org_id: Id, /, **query: Unpack[RankedHistoryFields]) -> Call[FlakyHistories]:

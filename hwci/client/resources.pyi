@@ -46,6 +46,7 @@ from hwci.contract.days import Days
 from hwci.contract.flaky_history import FlakyHistories
 from hwci.contract.flaky_tests import FlakyTest
 from hwci.contract.runs import OpenedRun, Run, RunDetail
+from hwci.contract.suspects import AnsweredTest, RatedTest, SuspectedTest
 from hwci.contract.times_to_fix import TimesToFix
 from hwci.contract.trends import Trends
 from hwci.contract.vocabulary import Role
@@ -76,7 +77,6 @@ from hwci.wire.analysis.incidents import IncidentAnswer
 from hwci.wire.analysis.lost_boards import LostBoardsAnswer
 from hwci.wire.analysis.merges import AnnouncedMergeAnswer, ExplainedMergeAnswer, MergePlanAnswer
 from hwci.wire.analysis.one_test import OneTestAnswer, TestNameAnswer
-from hwci.wire.analysis.suspects import SuspectAnswer
 from hwci.wire.base import HealthAnswer
 from hwci.wire.boxes import BoxInstallAnswer, InstalledBox
 from hwci.wire.failures import FailureAnswer, FailureEvidence, ResolvedFailureAnswer
@@ -370,7 +370,9 @@ class Failures:
         """What CI leaves out, and how many ambiguous failures it would decide."""
 
 class Tests:
-    def flaky(self, **query: Unpack[SuspectsFields]) -> Listing[SuspectAnswer]:
+    def flaky(
+        self, **query: Unpack[SuspectsFields]
+    ) -> Listing[RatedTest | AnsweredTest | SuspectedTest]:
         """Flaky tests: since which commit, on which boxes, and how sure."""
 
     def flaky_history(self, **query: Unpack[RankedHistoryFields]) -> FlakyHistories:
@@ -700,7 +702,9 @@ class AsyncFailures:
         """What CI leaves out, and how many ambiguous failures it would decide."""
 
 class AsyncTests:
-    async def flaky(self, **query: Unpack[SuspectsFields]) -> AsyncListing[SuspectAnswer]:
+    async def flaky(
+        self, **query: Unpack[SuspectsFields]
+    ) -> AsyncListing[RatedTest | AnsweredTest | SuspectedTest]:
         """Flaky tests: since which commit, on which boxes, and how sure."""
 
     async def flaky_history(self, **query: Unpack[RankedHistoryFields]) -> FlakyHistories:

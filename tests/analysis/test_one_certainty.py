@@ -95,7 +95,7 @@ def test_a_commit_has_one_chance_whatever_is_asked(seed: int) -> None:
         assert sum(chances.values()) + suggested.since.before == pytest.approx(1)
         row = suspects[test].found
         assert row is not None
-        assert {one.commit.sha: one.share for one in row.since.suspects}.items() <= chances.items()
+        assert {each.sha: each.chance for each in row.since.suspects}.items() <= chances.items()
         assert ask.shown(test) == chances
         found = ask.bisected(test)
         if isinstance(found, Progress):

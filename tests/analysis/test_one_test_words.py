@@ -129,7 +129,9 @@ def test_a_commit_that_is_no_lead_is_not_named(share: float, is_named: bool) -> 
     found = only(planted(RACE).facts).found
     assert found is not None
     best, *_ = found.since.suspects
-    since = replace(found.since, suspects=[best._replace(share=share)], suspects_total=7, before=0)
+    since = replace(
+        found.since, suspects=(replace(best, chance=share),), suspects_total=7, before=0
+    )
 
     text = of_found(replace(found, since=since))
 

@@ -7,15 +7,15 @@ from collections.abc import Mapping, Sequence
 from typing import Literal, Self
 
 from hwci.analysis import one_test
-from hwci.analysis.flaky.suspect_words import since_when
+from hwci.analysis.flaky.suspect_words import certainty, since_when
 from hwci.analysis.one_test_words import Concluded
 from hwci.contract.days import CalendarDay
 from hwci.contract.scope import PeriodOfDays
+from hwci.contract.statements import Certainty, Statement
 from hwci.contract.vocabulary import Verdict
 from hwci.engine.page.over_time import BOXES_MAX
 from hwci.engine.periods import Period
 from hwci.wire.analysis.days import DaysQuery
-from hwci.wire.analysis.suspects import CertaintyAnswer, StatementAnswer
 from hwci.wire.base import Answer, Name, TestId, Time
 from hwci.wire.queries import PageQuery, ProductQuery, Search, WhereQuery
 
@@ -184,10 +184,10 @@ class OneTestAnswer(Answer):
     test_id: str
     zone: str
     answer: str | None
-    statement: StatementAnswer | None
+    statement: Statement | None
     began_before: bool
     says: str | None
-    history: CertaintyAnswer | None = None
+    history: Certainty | None = None
     days: Sequence[CalendarDay]
     all: TriesAnswer | None
     boxes: Sequence[OnBoxAnswer]
@@ -215,11 +215,9 @@ class OneTestAnswer(Answer):
             zone=query.zone,
             began_before=concluded is not None and concluded.began_before,
             answer=None if concluded is None else concluded.answer,
-            statement=None
-            if concluded is None
-            else StatementAnswer.model_validate(concluded.statement),
+            statement=None if concluded is None else concluded.statement,
             says=None if concluded is None else concluded.says,
-            history=None if since is None else CertaintyAnswer.of(since, since_when(since)),
+            history=None if since is None else certainty(since, since_when(since)),
             days=[*days],
             all=None if found.all is None else TriesAnswer.of(found.all),
             boxes=[*map(_on_box, found.boxes[:BOXES_MAX])],

@@ -5,6 +5,7 @@ from hwci.contract.benches import Benches, OneBox
 from hwci.contract.days import Days
 from hwci.contract.flaky_history import FlakyHistories
 from hwci.contract.shape import ListPage
+from hwci.contract.suspects import FlakyRow
 from hwci.contract.times_to_fix import TimesToFix
 from hwci.contract.trends import Trends
 from hwci.wire import limits
@@ -19,7 +20,6 @@ from hwci.wire.analysis.merges import AnnouncedMergeAnswer, ExplainedMergeAnswer
 from hwci.wire.analysis.one_box import OneBoxQuery
 from hwci.wire.analysis.one_test import OneTestAnswer, OneTestQuery, TestNameAnswer, TestNamesQuery
 from hwci.wire.analysis.page_figures import PageFiguresAnswer, PageFiguresQuery
-from hwci.wire.analysis.suspects import SuspectAnswer
 from hwci.wire.endpoint import Endpoint, Who
 from hwci.wire.failures import FailureAnswer, ResolvedFailureAnswer
 from hwci.wire.queries import (
@@ -77,7 +77,7 @@ LIST_GAPS = Endpoint(
 SUSPECTS = Endpoint(
     "tests.flaky", "GET", "/api/orgs/{orgId}/ci-analysis/flaky-tests", Who.READER,
     "Flaky tests: since which commit, on which boxes, and how sure", query=SuspectsQuery,
-    answer=ListPage[SuspectAnswer], also=(409,), metrics=True
+    answer=ListPage[FlakyRow], also=(409,), metrics=True
 )
 SUSPECTS_HISTORY = Endpoint(
     "tests.flaky_history", "GET", "/api/orgs/{orgId}/ci-analysis/flaky-tests/history", Who.READER,
