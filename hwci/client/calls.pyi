@@ -11,6 +11,7 @@ from hwci.contract.boxes import Box, BoxNote
 from hwci.contract.days import Days
 from hwci.contract.flaky_history import FlakyHistories
 from hwci.contract.flaky_tests import FlakyTest
+from hwci.contract.one_test import OneTest, TestName
 from hwci.contract.runs import OpenedRun, Run, RunDetail
 from hwci.contract.shape import ListPage
 from hwci.contract.suspects import AnsweredTest, RatedTest, SuspectedTest
@@ -43,7 +44,6 @@ from hwci.wire.analysis.explanations import ExplanationAnswer, GapsAnswer, Unsen
 from hwci.wire.analysis.incidents import IncidentAnswer
 from hwci.wire.analysis.lost_boards import LostBoardsAnswer
 from hwci.wire.analysis.merges import AnnouncedMergeAnswer, ExplainedMergeAnswer, MergePlanAnswer
-from hwci.wire.analysis.one_test import OneTestAnswer, TestNameAnswer
 from hwci.wire.base import HealthAnswer
 from hwci.wire.boxes import BoxInstallAnswer, InstalledBox
 from hwci.wire.failures import FailureAnswer, FailureEvidence, ResolvedFailureAnswer
@@ -641,7 +641,7 @@ def list_gaps(org_id: Id, /, **query: Unpack[PeriodFields]) -> Call[GapsAnswer]:
 
 def suspects(
     org_id: Id, /, **query: Unpack[SuspectsFields]
-) -> Call[ListPage[RatedTest | AnsweredTest | SuspectedTest]]:
+) -> Call[ListPage[SuspectedTest | AnsweredTest | RatedTest]]:
     """Flaky tests: since which commit, on which boxes, and how sure."""
 
 def suspects_history(org_id: Id, /, **query: Unpack[RankedHistoryFields]) -> Call[FlakyHistories]:
@@ -672,10 +672,10 @@ def trends(org_id: Id, /, **query: Unpack[PeriodFields]) -> Call[Trends]:
 def bisection(org_id: Id, /, **query: Unpack[BisectionFields]) -> Call[ProgressAnswer]:
     """Which commit broke a test, how sure that is, and the run that tells most about it."""
 
-def one_test(org_id: Id, /, **query: Unpack[OneTestFields]) -> Call[OneTestAnswer]:
+def one_test(org_id: Id, /, **query: Unpack[OneTestFields]) -> Call[OneTest]:
     """One test over time on each box: how often it failed, and what a retry gave."""
 
-def list_tests(org_id: Id, /, **query: Unpack[TestNamesFields]) -> Call[ListPage[TestNameAnswer]]:
+def list_tests(org_id: Id, /, **query: Unpack[TestNamesFields]) -> Call[ListPage[TestName]]:
     """List the tests that reports name."""
 
 def metrics_by_day(org_id: Id, /, **query: Unpack[DaysFields]) -> Call[Days]:

@@ -45,6 +45,7 @@ from hwci.contract.boxes import Box, BoxNote
 from hwci.contract.days import Days
 from hwci.contract.flaky_history import FlakyHistories
 from hwci.contract.flaky_tests import FlakyTest
+from hwci.contract.one_test import OneTest, TestName
 from hwci.contract.runs import OpenedRun, Run, RunDetail
 from hwci.contract.suspects import AnsweredTest, RatedTest, SuspectedTest
 from hwci.contract.times_to_fix import TimesToFix
@@ -76,7 +77,6 @@ from hwci.wire.analysis.explanations import ExplanationAnswer, GapsAnswer, Unsen
 from hwci.wire.analysis.incidents import IncidentAnswer
 from hwci.wire.analysis.lost_boards import LostBoardsAnswer
 from hwci.wire.analysis.merges import AnnouncedMergeAnswer, ExplainedMergeAnswer, MergePlanAnswer
-from hwci.wire.analysis.one_test import OneTestAnswer, TestNameAnswer
 from hwci.wire.base import HealthAnswer
 from hwci.wire.boxes import BoxInstallAnswer, InstalledBox
 from hwci.wire.failures import FailureAnswer, FailureEvidence, ResolvedFailureAnswer
@@ -372,7 +372,7 @@ class Failures:
 class Tests:
     def flaky(
         self, **query: Unpack[SuspectsFields]
-    ) -> Listing[RatedTest | AnsweredTest | SuspectedTest]:
+    ) -> Listing[SuspectedTest | AnsweredTest | RatedTest]:
         """Flaky tests: since which commit, on which boxes, and how sure."""
 
     def flaky_history(self, **query: Unpack[RankedHistoryFields]) -> FlakyHistories:
@@ -381,10 +381,10 @@ class Tests:
     def bisection(self, **query: Unpack[BisectionFields]) -> ProgressAnswer:
         """Which commit broke a test, how sure that is, and the run that tells most about it."""
 
-    def show(self, **query: Unpack[OneTestFields]) -> OneTestAnswer:
+    def show(self, **query: Unpack[OneTestFields]) -> OneTest:
         """One test over time on each box: how often it failed, and what a retry gave."""
 
-    def list(self, **query: Unpack[TestNamesFields]) -> Listing[TestNameAnswer]:
+    def list(self, **query: Unpack[TestNamesFields]) -> Listing[TestName]:
         """List the tests that reports name."""
 
 class Causes:
@@ -704,7 +704,7 @@ class AsyncFailures:
 class AsyncTests:
     async def flaky(
         self, **query: Unpack[SuspectsFields]
-    ) -> AsyncListing[RatedTest | AnsweredTest | SuspectedTest]:
+    ) -> AsyncListing[SuspectedTest | AnsweredTest | RatedTest]:
         """Flaky tests: since which commit, on which boxes, and how sure."""
 
     async def flaky_history(self, **query: Unpack[RankedHistoryFields]) -> FlakyHistories:
@@ -713,10 +713,10 @@ class AsyncTests:
     async def bisection(self, **query: Unpack[BisectionFields]) -> ProgressAnswer:
         """Which commit broke a test, how sure that is, and the run that tells most about it."""
 
-    async def show(self, **query: Unpack[OneTestFields]) -> OneTestAnswer:
+    async def show(self, **query: Unpack[OneTestFields]) -> OneTest:
         """One test over time on each box: how often it failed, and what a retry gave."""
 
-    async def list(self, **query: Unpack[TestNamesFields]) -> AsyncListing[TestNameAnswer]:
+    async def list(self, **query: Unpack[TestNamesFields]) -> AsyncListing[TestName]:
         """List the tests that reports name."""
 
 class AsyncCauses:

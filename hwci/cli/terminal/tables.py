@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from hwci.contract.runs import Run
+    from hwci.contract.shares import Share
     from hwci.contract.suspects import RatedTest, SuspectedTest
     from hwci.contract.times_to_fix import TimesToFix
     from hwci.wire.failures import BrokenByAnswer, FailureAnswer, ResolvedFailureAnswer, RunOnBox
@@ -170,6 +171,12 @@ def duration(seconds: float) -> str:
 def percent(share: float | None) -> float | None:
     """Return a share as a percentage."""
     return None if share is None else 100 * share
+
+
+def share(counted: Share) -> str:
+    """Return a share in percent, with its interval."""
+    low, high = (None if end is None else 100 * end for end in (counted.low, counted.high))
+    return within(100 * counted.part / counted.total, low, high)
 
 
 def within(rate: float, low: float | None, high: float | None) -> str:

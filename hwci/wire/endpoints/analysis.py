@@ -4,6 +4,7 @@
 from hwci.contract.benches import Benches, OneBox
 from hwci.contract.days import Days
 from hwci.contract.flaky_history import FlakyHistories
+from hwci.contract.one_test import OneTest, TestName
 from hwci.contract.shape import ListPage
 from hwci.contract.suspects import FlakyRow
 from hwci.contract.times_to_fix import TimesToFix
@@ -18,7 +19,7 @@ from hwci.wire.analysis.incidents import IncidentAnswer, IncidentsQuery
 from hwci.wire.analysis.lost_boards import LostBoardsAnswer, LostResolvedQuery
 from hwci.wire.analysis.merges import AnnouncedMergeAnswer, ExplainedMergeAnswer, MergePlanAnswer
 from hwci.wire.analysis.one_box import OneBoxQuery
-from hwci.wire.analysis.one_test import OneTestAnswer, OneTestQuery, TestNameAnswer, TestNamesQuery
+from hwci.wire.analysis.one_test import OneTestQuery, TestNamesQuery
 from hwci.wire.analysis.page_figures import PageFiguresAnswer, PageFiguresQuery
 from hwci.wire.endpoint import Endpoint, Who
 from hwci.wire.failures import FailureAnswer, ResolvedFailureAnswer
@@ -121,11 +122,11 @@ BISECTION = Endpoint(
 ONE_TEST = Endpoint(
     "tests.show", "GET", "/api/orgs/{orgId}/ci-analysis/test", Who.READER,
     "One test over time on each box: how often it failed, and what a retry gave",
-    query=OneTestQuery, answer=OneTestAnswer, metrics=True
+    query=OneTestQuery, answer=OneTest, metrics=True
 )
 LIST_TESTS = Endpoint(
     "tests.list", "GET", "/api/orgs/{orgId}/ci-analysis/tests", Who.READER,
-    "List the tests that reports name", query=TestNamesQuery, answer=ListPage[TestNameAnswer],
+    "List the tests that reports name", query=TestNamesQuery, answer=ListPage[TestName],
     metrics=True
 )
 METRICS_BY_DAY = Endpoint(
