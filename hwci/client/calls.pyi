@@ -7,6 +7,7 @@ from typing import Required, TypedDict, Unpack
 
 from hwci.client._call import Call, Id
 from hwci.contract.benches import Benches, OneBox
+from hwci.contract.bisection import Bisection
 from hwci.contract.boxes import Box, BoxNote
 from hwci.contract.days import Days
 from hwci.contract.flaky_history import FlakyHistories
@@ -38,7 +39,6 @@ from hwci.wire.accounts import (
     SignedIn,
     TokenPair,
 )
-from hwci.wire.analysis.bisection import ProgressAnswer
 from hwci.wire.analysis.causes import CauseAnswer, OfTable, ReviewedAnswer, ReviewsBody
 from hwci.wire.analysis.explanations import ExplanationAnswer, GapsAnswer, UnsentChanges
 from hwci.wire.analysis.incidents import IncidentAnswer
@@ -669,7 +669,7 @@ def list_incidents(
 def trends(org_id: Id, /, **query: Unpack[PeriodFields]) -> Call[Trends]:
     """The tiles against the period before."""
 
-def bisection(org_id: Id, /, **query: Unpack[BisectionFields]) -> Call[ProgressAnswer]:
+def bisection(org_id: Id, /, **query: Unpack[BisectionFields]) -> Call[Bisection]:
     """Which commit broke a test, how sure that is, and the run that tells most about it."""
 
 def one_test(org_id: Id, /, **query: Unpack[OneTestFields]) -> Call[OneTest]:

@@ -41,6 +41,7 @@ from hwci.client.calls import (
     TestNamesFields,
 )
 from hwci.contract.benches import Benches, OneBox
+from hwci.contract.bisection import Bisection
 from hwci.contract.boxes import Box, BoxNote
 from hwci.contract.days import Days
 from hwci.contract.flaky_history import FlakyHistories
@@ -71,7 +72,6 @@ from hwci.wire.accounts import (
     SignedIn,
     TokenPair,
 )
-from hwci.wire.analysis.bisection import ProgressAnswer
 from hwci.wire.analysis.causes import CauseAnswer, ReviewedAnswer, ReviewsBody
 from hwci.wire.analysis.explanations import ExplanationAnswer, GapsAnswer, UnsentChanges
 from hwci.wire.analysis.incidents import IncidentAnswer
@@ -378,7 +378,7 @@ class Tests:
     def flaky_history(self, **query: Unpack[RankedHistoryFields]) -> FlakyHistories:
         """The same tests over time, on each box."""
 
-    def bisection(self, **query: Unpack[BisectionFields]) -> ProgressAnswer:
+    def bisection(self, **query: Unpack[BisectionFields]) -> Bisection:
         """Which commit broke a test, how sure that is, and the run that tells most about it."""
 
     def show(self, **query: Unpack[OneTestFields]) -> OneTest:
@@ -710,7 +710,7 @@ class AsyncTests:
     async def flaky_history(self, **query: Unpack[RankedHistoryFields]) -> FlakyHistories:
         """The same tests over time, on each box."""
 
-    async def bisection(self, **query: Unpack[BisectionFields]) -> ProgressAnswer:
+    async def bisection(self, **query: Unpack[BisectionFields]) -> Bisection:
         """Which commit broke a test, how sure that is, and the run that tells most about it."""
 
     async def show(self, **query: Unpack[OneTestFields]) -> OneTest:

@@ -287,3 +287,21 @@ class Claim(StrEnum):
     ALIKE = "alike"
     ONLY_BOX = "only_box"
     FLAKY = "flaky"
+
+
+class MissingCommit(StrEnum):
+    """Why the commit that broke a test cannot be found."""
+
+    UNKNOWN_TEST = "unknown_test"
+    UNKNOWN_COMMIT = "unknown_commit"
+    SEVERAL_COMMITS = "several_commits"
+    NOT_CONNECTED = "not_connected"
+    CIRCLE = "circle"
+    TOO_LONG = "too_long"
+    NEVER_FAILED = "never_failed"
+    NEVER_PASSED = "never_passed"
+    BROKEN_BEFORE = "broken_before"
+    CONTRADICTION = "contradiction"
+    NO_RANGE = "no_range"
+    BEFORE_PERIOD = "before_period"
+    FIXED = "fixed"

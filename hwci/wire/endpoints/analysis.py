@@ -2,6 +2,7 @@
 """Answers beside the rules (ADR 0063): none of them is part of an answer of the specification."""
 
 from hwci.contract.benches import Benches, OneBox
+from hwci.contract.bisection import Bisection
 from hwci.contract.days import Days
 from hwci.contract.flaky_history import FlakyHistories
 from hwci.contract.one_test import OneTest, TestName
@@ -10,7 +11,7 @@ from hwci.contract.suspects import FlakyRow
 from hwci.contract.times_to_fix import TimesToFix
 from hwci.contract.trends import Trends
 from hwci.wire import limits
-from hwci.wire.analysis.bisection import BisectionQuery, ProgressAnswer
+from hwci.wire.analysis.bisection import BisectionQuery
 from hwci.wire.analysis.causes import CauseAnswer, CausesQuery
 from hwci.wire.analysis.days import DaysQuery
 from hwci.wire.analysis.explanations import ExplanationAnswer, GapsAnswer, UnsentBody
@@ -117,7 +118,7 @@ TRENDS = Endpoint(
 BISECTION = Endpoint(
     "tests.bisection", "GET", "/api/orgs/{orgId}/ci-analysis/bisection", Who.READER,
     "Which commit broke a test, how sure that is, and the run that tells most about it",
-    query=BisectionQuery, answer=ProgressAnswer, metrics=True
+    query=BisectionQuery, answer=Bisection, metrics=True
 )
 ONE_TEST = Endpoint(
     "tests.show", "GET", "/api/orgs/{orgId}/ci-analysis/test", Who.READER,
