@@ -22,12 +22,12 @@ def rated(test: FlakyTest, rate: Share) -> RatedTest:
 
 def answered(row: Suspect) -> AnsweredTest:
     """Return a test with its answer in few words."""
-    told = answer(known_of_row(row))
+    words = answer(known_of_row(row))
     return AnsweredTest(
         **vars(rated(row.test, row.rate)),
-        answer=told.few_words,
-        answer_box=told.box,
-        statement=told.statement,
+        answer=words.few_words,
+        answer_box=words.box,
+        statement=words.statement,
     )
 
 

@@ -68,15 +68,15 @@ def concluded(about: About, test: OneTest, tries: Tries) -> Concluded:
     )
 
 
-def with_words(test: OneTest, told: Concluded) -> OneTest:
+def with_words(test: OneTest, conclusion: Concluded) -> OneTest:
     """Return a test with what is to be said of it."""
-    since = told.since
+    since = conclusion.since
     return replace(
         test,
-        answer=told.answer,
-        statement=told.statement,
-        began_before=told.began_before,
-        says=told.says,
+        answer=conclusion.answer,
+        statement=conclusion.statement,
+        began_before=conclusion.began_before,
+        says=conclusion.says,
         history=None if since is None else certainty(since, since_when(since)),
     )
 

@@ -7,6 +7,9 @@ from hwci.contract.scope import PeriodOfDays
 from hwci.contract.shape import Open, shape
 from hwci.contract.vocabulary import MissingCommit
 
+AT_ONCE_MAX = 8
+"""The most runs that are chosen together."""
+
 
 @shape
 class Candidate:

@@ -112,9 +112,9 @@ def text(day: Any, title: str) -> str:
     if whole and day[whole]:
         words += f" of {day[whole]:,}"
     if share and day[share]:
-        told = day[share]
-        low, high = (None if told[end] is None else 100 * told[end] for end in ("low", "high"))
-        rate = percent(Decimal(100 * told["part"]) / told["total"])
+        figure = day[share]
+        low, high = (None if figure[end] is None else 100 * figure[end] for end in ("low", "high"))
+        rate = percent(Decimal(100 * figure["part"]) / figure["total"])
         words += f", {rate} ({between(low, high)})"
     return words
 

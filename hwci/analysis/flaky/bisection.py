@@ -307,16 +307,16 @@ def _next_run(commit: Candidate, branch: str, offer: BoxOffer, seen: Counts) -> 
 def _says(commits: Sequence[Candidate], bracket: Bracket, *, of_history: bool) -> str:
     """Say where the commit is and how sure that is, in a sentence."""
     runs, failed = sum(commit.runs for commit in commits), sum(commit.failed for commit in commits)
-    told = f"{failed} of {counted(runs, 'run')} on these commits failed"
+    results = f"{failed} of {counted(runs, 'run')} on these commits failed"
     if not of_history:
-        told += ", and they alone are weighed"
+        results += ", and they alone are weighed"
     first, last = commits[bracket.first], commits[bracket.last]
     subject = f" {first.subject}" if first.subject else ""
     where = f"{short(first.sha)}{subject}"
     if bracket.first < bracket.last:
         ends = f"from {short(first.sha)} to {short(last.sha)}"
         where = f"one of {bracket.last - bracket.first + 1} commits {ends}"
-    return f"It began to fail in {where}{sure(bracket.chance)}: {told}."
+    return f"It began to fail in {where}{sure(bracket.chance)}: {results}."
 
 
 def _worth_it(

@@ -15,10 +15,9 @@ from math import exp, log, log1p, log2
 from typing import NamedTuple
 
 from hwci.analysis.certainty import RUNS_MAX, SURE, log_beta
+from hwci.contract.bisection import AT_ONCE_MAX
 from hwci.contract.suspects import Effort
 
-AT_ONCE_MAX = 8
-"""The most runs that are chosen together."""
 _BEFORE = (1.0, 39.0)
 _AFTER = (0.5, 0.5)
 """Priors of the two rates: as if so many runs had failed, and passed, before any was seen. Before
