@@ -41,7 +41,14 @@ from hwci.client.calls import (
     TestNamesFields,
 )
 from hwci.contract.boxes import Box, BoxNote
+from hwci.contract.causes import Cause
+from hwci.contract.explanations import Explanation, Gaps
+from hwci.contract.failures import Failure, FailureEvidence, ResolvedFailure, ReviewedFailures
 from hwci.contract.flaky_tests import FlakyTest
+from hwci.contract.lost_boards import LostBoardCounts
+from hwci.contract.merges import AnnouncedMerge, CheckedMerge, ExplainedMerge, Merge, MergePlan
+from hwci.contract.metrics import MetricsPage, SuiteConfigPlan, Trend
+from hwci.contract.products import Product, SuiteConfig
 from hwci.contract.runs import OpenedRun, Run, RunDetail
 from hwci.contract.trends import Trends
 from hwci.contract.vocabulary import Role
@@ -67,29 +74,17 @@ from hwci.wire.accounts import (
 )
 from hwci.wire.analysis.benches import BenchesAnswer
 from hwci.wire.analysis.bisection import ProgressAnswer
-from hwci.wire.analysis.causes import CauseAnswer, ReviewedAnswer, ReviewsBody
+from hwci.wire.analysis.causes import ReviewsBody
 from hwci.wire.analysis.days import DaysAnswer
-from hwci.wire.analysis.explanations import ExplanationAnswer, GapsAnswer, UnsentChanges
+from hwci.wire.analysis.explanations import UnsentChanges
 from hwci.wire.analysis.flaky_history import FlakyHistories
 from hwci.wire.analysis.incidents import IncidentAnswer
-from hwci.wire.analysis.lost_boards import LostBoardsAnswer
-from hwci.wire.analysis.merges import AnnouncedMergeAnswer, ExplainedMergeAnswer, MergePlanAnswer
 from hwci.wire.analysis.one_box import OneBoxAnswer
 from hwci.wire.analysis.one_test import OneTestAnswer, TestNameAnswer
 from hwci.wire.analysis.suspects import SuspectAnswer
 from hwci.wire.analysis.times_to_fix import TimesToFixAnswer
 from hwci.wire.base import HealthAnswer
 from hwci.wire.boxes import BoxInstallAnswer, InstalledBox
-from hwci.wire.failures import FailureAnswer, FailureEvidence, ResolvedFailureAnswer
-from hwci.wire.metrics import (
-    CheckedMergeAnswer,
-    MetricsPage,
-    ProductAnswer,
-    SuiteConfigAnswer,
-    SuiteConfigPlan,
-    TrendAnswer,
-    UncheckedMerge,
-)
 from hwci.wire.reports import MergeAnnouncement, RunReport, SuiteConfiguration
 from hwci.wire.runs import RunEvents, RunHead
 from hwci.wire.sso import SsoProviders
@@ -99,13 +94,13 @@ class Merges:
     def announce(self, body: MergeAnnouncement) -> None:
         """Announce a merge; the same identity again changes nothing."""
 
-    def list(self, **query: Unpack[MergeRunsFields]) -> Listing[AnnouncedMergeAnswer]:
+    def list(self, **query: Unpack[MergeRunsFields]) -> Listing[AnnouncedMerge]:
         """Announced merges, each with the runs that checked it or tell why none did."""
 
-    def unchecked(self, **query: Unpack[MergeRunsFields]) -> Listing[ExplainedMergeAnswer]:
+    def unchecked(self, **query: Unpack[MergeRunsFields]) -> Listing[ExplainedMerge]:
         """Merges not checked on hardware, each with the one cause of it."""
 
-    def plan(self, **query: Unpack[MergePlanFields]) -> MergePlanAnswer:
+    def plan(self, **query: Unpack[MergePlanFields]) -> MergePlan:
         """The runs that would check these merges in the least board time."""
 
 class Runs:
@@ -125,7 +120,7 @@ class SuiteConfigs:
     def put(self, body: SuiteConfiguration) -> None:
         """Describe a product's files; an earlier configuration is replaced."""
 
-    def list(self, **query: Unpack[SuiteConfigsFields]) -> Listing[SuiteConfigAnswer]:
+    def list(self, **query: Unpack[SuiteConfigsFields]) -> Listing[SuiteConfig]:
         """List suite configurations as sent."""
 
     def plan(self, body: SuiteConfiguration, **query: Unpack[PlanFields]) -> SuiteConfigPlan:
@@ -297,26 +292,26 @@ class LiveRuns:
         """Report which tests of a live run began or ended."""
 
 class Products:
-    def list(self, **query: Unpack[ProductsFields]) -> Listing[ProductAnswer]:
+    def list(self, **query: Unpack[ProductsFields]) -> Listing[Product]:
         """List the known products."""
 
 class Metrics:
     def page(self, **query: Unpack[MetricsFields]) -> MetricsPage:
         """Open the metrics page: four tiles and the first rows of four tables."""
 
-    def trend(self, **query: Unpack[PeriodFields]) -> TrendAnswer:
+    def trend(self, **query: Unpack[PeriodFields]) -> Trend:
         """The four tiles over time: at most 90 slots of equal width."""
 
-    def unchecked_merges(self, **query: Unpack[MergesFields]) -> Listing[UncheckedMerge]:
+    def unchecked_merges(self, **query: Unpack[MergesFields]) -> Listing[Merge]:
         """Merges not checked on hardware."""
 
-    def checked_merges(self, **query: Unpack[MergeRunsFields]) -> Listing[CheckedMergeAnswer]:
+    def checked_merges(self, **query: Unpack[MergeRunsFields]) -> Listing[CheckedMerge]:
         """Merges checked on hardware, each with the run that checked it first."""
 
-    def real_bugs(self, **query: Unpack[ResolvedFields]) -> Listing[ResolvedFailureAnswer]:
+    def real_bugs(self, **query: Unpack[ResolvedFields]) -> Listing[ResolvedFailure]:
         """Real FW bugs caught."""
 
-    def other_failures(self, **query: Unpack[OthersFields]) -> Listing[ResolvedFailureAnswer]:
+    def other_failures(self, **query: Unpack[OthersFields]) -> Listing[ResolvedFailure]:
         """Resolved by a bench or harness change, ambiguous or dismissed."""
 
     def flakiest_tests(self, **query: Unpack[FlakyFields]) -> Listing[FlakyTest]:
@@ -335,7 +330,7 @@ class Metrics:
         """How long failures took until they were seen, and fixed, by product and box."""
 
 class Failures:
-    def list(self, **query: Unpack[FailuresFields]) -> Listing[FailureAnswer]:
+    def list(self, **query: Unpack[FailuresFields]) -> Listing[Failure]:
         """List failures that have an item in the period, with their labels."""
 
     def get(self, failure_id: Id, /) -> FailureEvidence:
@@ -343,31 +338,29 @@ class Failures:
 
     def confirm(
         self, failure_id: Id, /, note: str | None = None, issue: str | None = None
-    ) -> ResolvedFailureAnswer:
+    ) -> ResolvedFailure:
         """Count a resolved failure as a real firmware bug."""
 
     def dismiss(
         self, failure_id: Id, /, note: str | None = None, issue: str | None = None
-    ) -> ResolvedFailureAnswer:
+    ) -> ResolvedFailure:
         """Move a real firmware bug to the other list."""
 
     def reset(
         self, failure_id: Id, /, note: str | None = None, issue: str | None = None
-    ) -> ResolvedFailureAnswer:
+    ) -> ResolvedFailure:
         """Restore the automatic label of a reviewed failure."""
 
-    def review(self, body: ReviewsBody) -> ReviewedAnswer:
+    def review(self, body: ReviewsBody) -> ReviewedFailures:
         """Confirm, dismiss and reset several failures, all or none."""
 
-    def explain(self, failure_id: Id, /) -> ExplanationAnswer:
+    def explain(self, failure_id: Id, /) -> Explanation:
         """Show which single edits would give a failure another class."""
 
-    def explain_with_git(
-        self, failure_id: Id, /, unsent: Sequence[UnsentChanges]
-    ) -> ExplanationAnswer:
+    def explain_with_git(self, failure_id: Id, /, unsent: Sequence[UnsentChanges]) -> Explanation:
         """The same, with what git has of changes that runs did not send; nothing is kept."""
 
-    def gaps(self, **query: Unpack[PeriodFields]) -> GapsAnswer:
+    def gaps(self, **query: Unpack[PeriodFields]) -> Gaps:
         """What CI leaves out, and how many ambiguous failures it would decide."""
 
 class Tests:
@@ -387,17 +380,17 @@ class Tests:
         """List the tests that reports name."""
 
 class Causes:
-    def list(self, **query: Unpack[CausesFields]) -> Listing[CauseAnswer]:
+    def list(self, **query: Unpack[CausesFields]) -> Listing[Cause]:
         """Resolved failures by cause: what one commit broke and one fixed, as one."""
 
 class LostBoards:
-    def count(self, **query: Unpack[PeriodFields]) -> LostBoardsAnswer:
+    def count(self, **query: Unpack[PeriodFields]) -> LostBoardCounts:
         """How many resolved failures lie in runs that lost their board, and which."""
 
-    def resolved(self, **query: Unpack[LostResolvedFields]) -> Listing[ResolvedFailureAnswer]:
+    def resolved(self, **query: Unpack[LostResolvedFields]) -> Listing[ResolvedFailure]:
         """The same as rows of the tables of resolved failures."""
 
-    def failures(self, **query: Unpack[FailuresFields]) -> Listing[FailureAnswer]:
+    def failures(self, **query: Unpack[FailuresFields]) -> Listing[Failure]:
         """All failures in runs that lost their board, as `ci-failures` lists them."""
 
 class Incidents:
@@ -415,15 +408,13 @@ class AsyncMerges:
     async def announce(self, body: MergeAnnouncement) -> None:
         """Announce a merge; the same identity again changes nothing."""
 
-    async def list(self, **query: Unpack[MergeRunsFields]) -> AsyncListing[AnnouncedMergeAnswer]:
+    async def list(self, **query: Unpack[MergeRunsFields]) -> AsyncListing[AnnouncedMerge]:
         """Announced merges, each with the runs that checked it or tell why none did."""
 
-    async def unchecked(
-        self, **query: Unpack[MergeRunsFields]
-    ) -> AsyncListing[ExplainedMergeAnswer]:
+    async def unchecked(self, **query: Unpack[MergeRunsFields]) -> AsyncListing[ExplainedMerge]:
         """Merges not checked on hardware, each with the one cause of it."""
 
-    async def plan(self, **query: Unpack[MergePlanFields]) -> MergePlanAnswer:
+    async def plan(self, **query: Unpack[MergePlanFields]) -> MergePlan:
         """The runs that would check these merges in the least board time."""
 
 class AsyncRuns:
@@ -445,7 +436,7 @@ class AsyncSuiteConfigs:
     async def put(self, body: SuiteConfiguration) -> None:
         """Describe a product's files; an earlier configuration is replaced."""
 
-    async def list(self, **query: Unpack[SuiteConfigsFields]) -> AsyncListing[SuiteConfigAnswer]:
+    async def list(self, **query: Unpack[SuiteConfigsFields]) -> AsyncListing[SuiteConfig]:
         """List suite configurations as sent."""
 
     async def plan(self, body: SuiteConfiguration, **query: Unpack[PlanFields]) -> SuiteConfigPlan:
@@ -621,32 +612,26 @@ class AsyncLiveRuns:
         """Report which tests of a live run began or ended."""
 
 class AsyncProducts:
-    async def list(self, **query: Unpack[ProductsFields]) -> AsyncListing[ProductAnswer]:
+    async def list(self, **query: Unpack[ProductsFields]) -> AsyncListing[Product]:
         """List the known products."""
 
 class AsyncMetrics:
     async def page(self, **query: Unpack[MetricsFields]) -> MetricsPage:
         """Open the metrics page: four tiles and the first rows of four tables."""
 
-    async def trend(self, **query: Unpack[PeriodFields]) -> TrendAnswer:
+    async def trend(self, **query: Unpack[PeriodFields]) -> Trend:
         """The four tiles over time: at most 90 slots of equal width."""
 
-    async def unchecked_merges(self, **query: Unpack[MergesFields]) -> AsyncListing[UncheckedMerge]:
+    async def unchecked_merges(self, **query: Unpack[MergesFields]) -> AsyncListing[Merge]:
         """Merges not checked on hardware."""
 
-    async def checked_merges(
-        self, **query: Unpack[MergeRunsFields]
-    ) -> AsyncListing[CheckedMergeAnswer]:
+    async def checked_merges(self, **query: Unpack[MergeRunsFields]) -> AsyncListing[CheckedMerge]:
         """Merges checked on hardware, each with the run that checked it first."""
 
-    async def real_bugs(
-        self, **query: Unpack[ResolvedFields]
-    ) -> AsyncListing[ResolvedFailureAnswer]:
+    async def real_bugs(self, **query: Unpack[ResolvedFields]) -> AsyncListing[ResolvedFailure]:
         """Real FW bugs caught."""
 
-    async def other_failures(
-        self, **query: Unpack[OthersFields]
-    ) -> AsyncListing[ResolvedFailureAnswer]:
+    async def other_failures(self, **query: Unpack[OthersFields]) -> AsyncListing[ResolvedFailure]:
         """Resolved by a bench or harness change, ambiguous or dismissed."""
 
     async def flakiest_tests(self, **query: Unpack[FlakyFields]) -> AsyncListing[FlakyTest]:
@@ -665,7 +650,7 @@ class AsyncMetrics:
         """How long failures took until they were seen, and fixed, by product and box."""
 
 class AsyncFailures:
-    async def list(self, **query: Unpack[FailuresFields]) -> AsyncListing[FailureAnswer]:
+    async def list(self, **query: Unpack[FailuresFields]) -> AsyncListing[Failure]:
         """List failures that have an item in the period, with their labels."""
 
     async def get(self, failure_id: Id, /) -> FailureEvidence:
@@ -673,31 +658,31 @@ class AsyncFailures:
 
     async def confirm(
         self, failure_id: Id, /, note: str | None = None, issue: str | None = None
-    ) -> ResolvedFailureAnswer:
+    ) -> ResolvedFailure:
         """Count a resolved failure as a real firmware bug."""
 
     async def dismiss(
         self, failure_id: Id, /, note: str | None = None, issue: str | None = None
-    ) -> ResolvedFailureAnswer:
+    ) -> ResolvedFailure:
         """Move a real firmware bug to the other list."""
 
     async def reset(
         self, failure_id: Id, /, note: str | None = None, issue: str | None = None
-    ) -> ResolvedFailureAnswer:
+    ) -> ResolvedFailure:
         """Restore the automatic label of a reviewed failure."""
 
-    async def review(self, body: ReviewsBody) -> ReviewedAnswer:
+    async def review(self, body: ReviewsBody) -> ReviewedFailures:
         """Confirm, dismiss and reset several failures, all or none."""
 
-    async def explain(self, failure_id: Id, /) -> ExplanationAnswer:
+    async def explain(self, failure_id: Id, /) -> Explanation:
         """Show which single edits would give a failure another class."""
 
     async def explain_with_git(
         self, failure_id: Id, /, unsent: Sequence[UnsentChanges]
-    ) -> ExplanationAnswer:
+    ) -> Explanation:
         """The same, with what git has of changes that runs did not send; nothing is kept."""
 
-    async def gaps(self, **query: Unpack[PeriodFields]) -> GapsAnswer:
+    async def gaps(self, **query: Unpack[PeriodFields]) -> Gaps:
         """What CI leaves out, and how many ambiguous failures it would decide."""
 
 class AsyncTests:
@@ -717,19 +702,17 @@ class AsyncTests:
         """List the tests that reports name."""
 
 class AsyncCauses:
-    async def list(self, **query: Unpack[CausesFields]) -> AsyncListing[CauseAnswer]:
+    async def list(self, **query: Unpack[CausesFields]) -> AsyncListing[Cause]:
         """Resolved failures by cause: what one commit broke and one fixed, as one."""
 
 class AsyncLostBoards:
-    async def count(self, **query: Unpack[PeriodFields]) -> LostBoardsAnswer:
+    async def count(self, **query: Unpack[PeriodFields]) -> LostBoardCounts:
         """How many resolved failures lie in runs that lost their board, and which."""
 
-    async def resolved(
-        self, **query: Unpack[LostResolvedFields]
-    ) -> AsyncListing[ResolvedFailureAnswer]:
+    async def resolved(self, **query: Unpack[LostResolvedFields]) -> AsyncListing[ResolvedFailure]:
         """The same as rows of the tables of resolved failures."""
 
-    async def failures(self, **query: Unpack[FailuresFields]) -> AsyncListing[FailureAnswer]:
+    async def failures(self, **query: Unpack[FailuresFields]) -> AsyncListing[Failure]:
         """All failures in runs that lost their board, as `ci-failures` lists them."""
 
 class AsyncIncidents:

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from hwci.analysis.periods.days import DayCounts
+from hwci.contract.products import Targets as Aims
 from hwci.engine.facts import SuiteConfig
-from hwci.engine.facts import Targets as Aims
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,12 +9,13 @@ from uuid import UUID
 
 from hwci.analysis.failures.incidents import Described
 from hwci.analysis.flaky.suspect_words import of_history
+from hwci.contract.commits import BrokenBy, CommitSubject
 from hwci.contract.vocabulary import Label, Verdict
+from hwci.engine.page.failures import broken_range
 from hwci.engine.rules.labels import Group
 from hwci.wire import limits
 from hwci.wire.analysis.suspects import CertaintyAnswer
 from hwci.wire.base import Answer, Time
-from hwci.wire.failures import BrokenByAnswer, CommitSubject
 from hwci.wire.queries import TableQuery, WhereQuery
 
 
@@ -92,7 +93,7 @@ class IncidentAnswer(Answer):
     commits: int
     times: int
     first_commit: CommitSubject
-    suspects: BrokenByAnswer | None
+    suspects: BrokenBy | None
     fix_sha: str | None
     verdicts: Sequence[Verdict]
     runs: int
@@ -132,7 +133,7 @@ class IncidentAnswer(Answer):
             first_commit=CommitSubject(
                 sha=found.first.first.key.sha, subject="" if commit is None else commit.subject
             ),
-            suspects=None if found.suspects is None else BrokenByAnswer.of(found.suspects),
+            suspects=broken_range(found.suspects),
             fix_sha=found.fix,
             verdicts=[one for one in Verdict if one in found.verdicts],
             runs=found.runs,

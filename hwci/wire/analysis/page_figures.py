@@ -6,18 +6,19 @@ computed here.
 
 from collections.abc import Sequence
 
+from hwci.contract.causes import Cause
 from hwci.contract.flaky_tests import FlakyTest
+from hwci.contract.lost_boards import LostBoardCounts
+from hwci.contract.merges import ExplainedMerge
+from hwci.contract.products import Product
 from hwci.contract.shape import ListPage
 from hwci.contract.trends import Trends
 from hwci.contract.vocabulary import Label
 from hwci.wire import limits
-from hwci.wire.analysis.causes import CauseAnswer, CausesQuery, OfTable
+from hwci.wire.analysis.causes import CausesQuery, OfTable
 from hwci.wire.analysis.days import DaysAnswer, DaysQuery
 from hwci.wire.analysis.incidents import IncidentAnswer, IncidentsQuery
-from hwci.wire.analysis.lost_boards import LostBoardsAnswer
-from hwci.wire.analysis.merges import ExplainedMergeAnswer
 from hwci.wire.base import Answer
-from hwci.wire.metrics import ProductAnswer
 from hwci.wire.queries import FlakyQuery, MergeRunsQuery, MetricsQuery, PeriodQuery, ProductsQuery
 
 
@@ -71,13 +72,13 @@ class PageFiguresAnswer(Answer):
 
     days: DaysAnswer | None
     trends: Trends | None
-    real_bug_causes: ListPage[CauseAnswer] | None
+    real_bug_causes: ListPage[Cause] | None
     causes_to_review: int | None
-    lost_boards: LostBoardsAnswer | None
+    lost_boards: LostBoardCounts | None
     incidents: ListPage[IncidentAnswer] | None
     pending_failures: int | None
-    unchecked_merges: ListPage[ExplainedMergeAnswer] | None
+    unchecked_merges: ListPage[ExplainedMerge] | None
     flaky_tests: ListPage[FlakyTest] | None
-    products: ListPage[ProductAnswer]
+    products: ListPage[Product]
     unassigned_repositories: Sequence[str]
     not_computed: list[str]

@@ -1,25 +1,28 @@
 # SPDX-License-Identifier: Apache-2.0
 """Answers beside the rules (ADR 0063): none of them is part of an answer of the specification."""
 
+from hwci.contract.causes import Cause
+from hwci.contract.explanations import Explanation, Gaps
+from hwci.contract.failures import Failure, ResolvedFailure
+from hwci.contract.lost_boards import LostBoardCounts
+from hwci.contract.merges import AnnouncedMerge, ExplainedMerge, MergePlan
 from hwci.contract.shape import ListPage
 from hwci.contract.trends import Trends
 from hwci.wire import limits
 from hwci.wire.analysis.benches import BenchesAnswer
 from hwci.wire.analysis.bisection import BisectionQuery, ProgressAnswer
-from hwci.wire.analysis.causes import CauseAnswer, CausesQuery
+from hwci.wire.analysis.causes import CausesQuery
 from hwci.wire.analysis.days import DaysAnswer, DaysQuery
-from hwci.wire.analysis.explanations import ExplanationAnswer, GapsAnswer, UnsentBody
+from hwci.wire.analysis.explanations import UnsentBody
 from hwci.wire.analysis.flaky_history import FlakyHistories, RankedHistoryQuery
 from hwci.wire.analysis.incidents import IncidentAnswer, IncidentsQuery
-from hwci.wire.analysis.lost_boards import LostBoardsAnswer, LostResolvedQuery
-from hwci.wire.analysis.merges import AnnouncedMergeAnswer, ExplainedMergeAnswer, MergePlanAnswer
+from hwci.wire.analysis.lost_boards import LostResolvedQuery
 from hwci.wire.analysis.one_box import OneBoxAnswer, OneBoxQuery
 from hwci.wire.analysis.one_test import OneTestAnswer, OneTestQuery, TestNameAnswer, TestNamesQuery
 from hwci.wire.analysis.page_figures import PageFiguresAnswer, PageFiguresQuery
 from hwci.wire.analysis.suspects import SuspectAnswer
 from hwci.wire.analysis.times_to_fix import TimesToFixAnswer
 from hwci.wire.endpoint import Endpoint, Who
-from hwci.wire.failures import FailureAnswer, ResolvedFailureAnswer
 from hwci.wire.queries import (
     BoxTableQuery,
     FailuresQuery,
@@ -34,17 +37,17 @@ from hwci.wire.queries import (
 LIST_MERGES = Endpoint(
     "merges.list", "GET", "/api/orgs/{orgId}/ci-analysis/merges", Who.READER,
     "Announced merges, each with the runs that checked it or tell why none did",
-    query=MergeRunsQuery, answer=ListPage[AnnouncedMergeAnswer], metrics=True
+    query=MergeRunsQuery, answer=ListPage[AnnouncedMerge], metrics=True
 )
 EXPLAIN_UNCHECKED_MERGES = Endpoint(
     "merges.unchecked", "GET", "/api/orgs/{orgId}/ci-analysis/unchecked-merges", Who.READER,
     "Merges not checked on hardware, each with the one cause of it", query=MergeRunsQuery,
-    answer=ListPage[ExplainedMergeAnswer], metrics=True
+    answer=ListPage[ExplainedMerge], metrics=True
 )
 PLAN_MERGES = Endpoint(
     "merges.plan", "GET", "/api/orgs/{orgId}/ci-analysis/merge-plan", Who.READER,
     "The runs that would check these merges in the least board time", query=MergePlanQuery,
-    answer=MergePlanAnswer, metrics=True
+    answer=MergePlan, metrics=True
 )
 BOX_HEALTH = Endpoint(
     "boxes.health", "GET", "/api/orgs/{orgId}/ci-analysis/boxes", Who.READER,
@@ -59,18 +62,18 @@ ONE_BOX = Endpoint(
 EXPLAIN_FAILURE = Endpoint(
     "failures.explain", "GET", "/api/orgs/{orgId}/ci-analysis/failures/{failureId}", Who.READER,
     "Show which single edits would give a failure another class", query=Query,
-    answer=ExplanationAnswer, metrics=True
+    answer=Explanation, metrics=True
 )
 EXPLAIN_FAILURE_WITH_GIT = Endpoint(
     "failures.explain_with_git", "POST", "/api/orgs/{orgId}/ci-analysis/failures/{failureId}",
     Who.READER, "The same, with what git has of changes that runs did not send; nothing is kept",
-    body=UnsentBody, answer=ExplanationAnswer, metrics=True, body_bytes=limits.UNSENT_BYTES,
+    body=UnsentBody, answer=Explanation, metrics=True, body_bytes=limits.UNSENT_BYTES,
     reads=True
 )
 LIST_GAPS = Endpoint(
     "failures.gaps", "GET", "/api/orgs/{orgId}/ci-analysis/gaps", Who.READER,
     "What CI leaves out, and how many ambiguous failures it would decide", query=PeriodQuery,
-    answer=GapsAnswer, metrics=True
+    answer=Gaps, metrics=True
 )
 SUSPECTS = Endpoint(
     "tests.flaky", "GET", "/api/orgs/{orgId}/ci-analysis/flaky-tests", Who.READER,
@@ -85,22 +88,22 @@ SUSPECTS_HISTORY = Endpoint(
 LIST_CAUSES = Endpoint(
     "causes.list", "GET", "/api/orgs/{orgId}/ci-analysis/causes", Who.READER,
     "Resolved failures by cause: what one commit broke and one fixed, as one", query=CausesQuery,
-    answer=ListPage[CauseAnswer], metrics=True
+    answer=ListPage[Cause], metrics=True
 )
 LOST_BOARDS = Endpoint(
     "lost_boards.count", "GET", "/api/orgs/{orgId}/ci-analysis/lost-boards", Who.READER,
     "How many resolved failures lie in runs that lost their board, and which", query=PeriodQuery,
-    answer=LostBoardsAnswer, metrics=True
+    answer=LostBoardCounts, metrics=True
 )
 LOST_RESOLVED = Endpoint(
     "lost_boards.resolved", "GET", "/api/orgs/{orgId}/ci-analysis/lost-boards/resolved", Who.READER,
     "The same as rows of the tables of resolved failures", query=LostResolvedQuery,
-    answer=ListPage[ResolvedFailureAnswer], metrics=True
+    answer=ListPage[ResolvedFailure], metrics=True
 )
 LOST_FAILURES = Endpoint(
     "lost_boards.failures", "GET", "/api/orgs/{orgId}/ci-analysis/lost-boards/failures", Who.READER,
     "All failures in runs that lost their board, as `ci-failures` lists them", query=FailuresQuery,
-    answer=ListPage[FailureAnswer], metrics=True
+    answer=ListPage[Failure], metrics=True
 )
 LIST_INCIDENTS = Endpoint(
     "incidents.list", "GET", "/api/orgs/{orgId}/ci-analysis/incidents", Who.READER,

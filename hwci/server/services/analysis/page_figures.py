@@ -57,7 +57,7 @@ class PageFigures(Analysis):
             figures = _Figures(reader)
             by_day = figures.of("days", lambda: tiles_by_day(about, query, days))
             against_before = figures.of("trends", lambda: trends(*about))
-            bugs = figures.of("realBugCauses", lambda: causes_of(about, member, query.real_bugs))
+            bugs = figures.of("realBugCauses", lambda: causes_of(about, query.real_bugs))
             to_review = figures.of("causesToReview", lambda: number_to_review(about))
             lost = figures.of("lostBoards", lambda: lost_of(about))
             merges = figures.of(
