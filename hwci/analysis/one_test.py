@@ -16,9 +16,10 @@ from statistics import median
 from typing import NamedTuple
 
 from hwci.analysis.benches.trials import Trials
-from hwci.analysis.certainty import Rate, rates
+from hwci.analysis.certainty import rates
 from hwci.analysis.outcomes import NotableResult, ProductOutcomes, RecordedRuns, RunOutcomes
-from hwci.analysis.periods.days import Days
+from hwci.contract.days import CalendarDay
+from hwci.contract.shares import Share
 from hwci.contract.vocabulary import Outcome, Verdict
 from hwci.engine.periods import Period
 
@@ -50,7 +51,7 @@ class Tries:
     attempts: int
     failed_attempts: int
     first: tuple[int, int]
-    within: Rate | None
+    within: Share | None
     verdicts: Mapping[Verdict, int]
     last_run_at: datetime
 
@@ -130,7 +131,7 @@ def one_test(
     history: RecordedRuns,
     product_runs: ProductOutcomes | None,
     test_id: str,
-    days: Sequence[Days],
+    days: Sequence[CalendarDay],
 ) -> OneTest:
     """Return what a test did on these days. `product_runs`: of its product on them; None: there is
     none.
@@ -140,7 +141,7 @@ def one_test(
         return OneTest(None, [], [], Given(0, 0), Given(0, 0))
     seen = [*_seen(product_runs, number, history)]
     product = product_runs.product
-    period = Period(days[0].period.start, days[-1].period.end)
+    period = Period(days[0].start, days[-1].end)
     by_box: dict[str, list[Seen]] = defaultdict(list)
     for one in seen:
         by_box[one.run.box_key].append(one)
@@ -207,12 +208,12 @@ def _tries(groups: Sequence[Sequence[Seen]]) -> list[Tries]:
     return found
 
 
-def _day(at: datetime, days: Sequence[Days]) -> int:
+def _day(at: datetime, days: Sequence[CalendarDay]) -> int:
     """Return which of these days holds an instant of the period."""
-    return bisect_right(days, at, lo=1, key=lambda day: day.period.start) - 1
+    return bisect_right(days, at, lo=1, key=lambda day: day.start) - 1
 
 
-def _by_day(seen: Iterable[Seen], days: Sequence[Days]) -> list[DayTries]:
+def _by_day(seen: Iterable[Seen], days: Sequence[CalendarDay]) -> list[DayTries]:
     counts: dict[int, Counter[Did]] = defaultdict(Counter)
     unnamed: Counter[int] = Counter()
     for one in seen:
@@ -233,7 +234,7 @@ def _took(seconds: Sequence[float]) -> Took | None:
 
 
 def _marks(
-    seen: Iterable[Seen], days: Sequence[Days], history: RecordedRuns, repo_key: str
+    seen: Iterable[Seen], days: Sequence[CalendarDay], history: RecordedRuns, repo_key: str
 ) -> list[CommitMark]:
     first: dict[str, datetime] = {}
     for one in seen:

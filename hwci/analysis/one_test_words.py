@@ -9,15 +9,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from hwci.analysis.benches import words
-from hwci.analysis.benches.report import Note
 from hwci.analysis.failures.incidents import Described
 from hwci.analysis.flaky.suspect_words import LIKELY, of_change, of_fixed, since_when
 from hwci.analysis.flaky.suspects import NEVER_PASSED, SeenProduct, Since
 from hwci.analysis.one_test import OneTest, Tries
 from hwci.analysis.outcomes import ProductOutcomes, RecordedRuns
 from hwci.analysis.statement_words import answer, on_boxes
-from hwci.analysis.statements import Claim, Known, Statement, known_of
+from hwci.analysis.statements import Known, known_of
+from hwci.contract.benches import Note
 from hwci.contract.flaky_tests import is_broken
+from hwci.contract.statements import Statement
+from hwci.contract.vocabulary import Claim
 from hwci.engine.rules.labels import Group
 from hwci.said import counted, day
 

@@ -5,12 +5,14 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Required, TypedDict, Unpack
 
-from hwci.analysis.flaky.suspects import RankBy
 from hwci.client._call import Call, Id
+from hwci.contract.benches import Benches, OneBox
 from hwci.contract.boxes import Box, BoxNote
 from hwci.contract.causes import Cause
+from hwci.contract.days import Days
 from hwci.contract.explanations import Explanation, Gaps
 from hwci.contract.failures import Failure, FailureEvidence, ResolvedFailure, ReviewedFailures
+from hwci.contract.flaky_history import FlakyHistories
 from hwci.contract.flaky_tests import FlakyTest
 from hwci.contract.lost_boards import LostBoardCounts
 from hwci.contract.merges import AnnouncedMerge, CheckedMerge, ExplainedMerge, Merge, MergePlan
@@ -18,8 +20,10 @@ from hwci.contract.metrics import MetricsPage, SuiteConfigPlan, Trend
 from hwci.contract.products import Product, SuiteConfig
 from hwci.contract.runs import OpenedRun, Run, RunDetail
 from hwci.contract.shape import ListPage
+from hwci.contract.suspects import AnsweredTest, RatedTest, SuspectedTest
+from hwci.contract.times_to_fix import TimesToFix
 from hwci.contract.trends import Trends
-from hwci.contract.vocabulary import FailureClass, Label, Role, RunEnding, RunStatus
+from hwci.contract.vocabulary import FailureClass, Label, RankBy, Role, RunEnding, RunStatus
 from hwci.wire.accounts import (
     AuditEntryAnswer,
     CiKeyAnswer,
@@ -40,17 +44,11 @@ from hwci.wire.accounts import (
     SignedIn,
     TokenPair,
 )
-from hwci.wire.analysis.benches import BenchesAnswer
 from hwci.wire.analysis.bisection import ProgressAnswer
 from hwci.wire.analysis.causes import OfTable, ReviewsBody
-from hwci.wire.analysis.days import DaysAnswer
 from hwci.wire.analysis.explanations import UnsentChanges
-from hwci.wire.analysis.flaky_history import FlakyHistories
 from hwci.wire.analysis.incidents import IncidentAnswer
-from hwci.wire.analysis.one_box import OneBoxAnswer
 from hwci.wire.analysis.one_test import OneTestAnswer, TestNameAnswer
-from hwci.wire.analysis.suspects import SuspectAnswer
-from hwci.wire.analysis.times_to_fix import TimesToFixAnswer
 from hwci.wire.base import HealthAnswer
 from hwci.wire.boxes import BoxInstallAnswer, InstalledBox
 from hwci.wire.queries import Detail
@@ -609,10 +607,10 @@ def explain_unchecked_merges(
 def plan_merges(org_id: Id, /, **query: Unpack[MergePlanFields]) -> Call[MergePlan]:
     """The runs that would check these merges in the least board time."""
 
-def box_health(org_id: Id, /, **query: Unpack[PeriodFields]) -> Call[BenchesAnswer]:
+def box_health(org_id: Id, /, **query: Unpack[PeriodFields]) -> Call[Benches]:
     """Boxes: which one fails more than the others on the same commits, and how each fares."""
 
-def one_box(org_id: Id, /, **query: Unpack[OneBoxFields]) -> Call[OneBoxAnswer]:
+def one_box(org_id: Id, /, **query: Unpack[OneBoxFields]) -> Call[OneBox]:
     """One box: how it compares, its shares beside the others', what failed on it alone."""
 
 def explain_failure(org_id: Id, failure_id: Id, /) -> Call[Explanation]:
@@ -626,7 +624,9 @@ def explain_failure_with_git(
 def list_gaps(org_id: Id, /, **query: Unpack[PeriodFields]) -> Call[Gaps]:
     """What CI leaves out, and how many ambiguous failures it would decide."""
 
-def suspects(org_id: Id, /, **query: Unpack[SuspectsFields]) -> Call[ListPage[SuspectAnswer]]:
+def suspects(
+    org_id: Id, /, **query: Unpack[SuspectsFields]
+) -> Call[ListPage[SuspectedTest | AnsweredTest | RatedTest]]:
     """Flaky tests: since which commit, on which boxes, and how sure."""
 
 def suspects_history(org_id: Id, /, **query: Unpack[RankedHistoryFields]) -> Call[FlakyHistories]:
@@ -663,12 +663,10 @@ def one_test(org_id: Id, /, **query: Unpack[OneTestFields]) -> Call[OneTestAnswe
 def list_tests(org_id: Id, /, **query: Unpack[TestNamesFields]) -> Call[ListPage[TestNameAnswer]]:
     """List the tests that reports name."""
 
-def metrics_by_day(org_id: Id, /, **query: Unpack[DaysFields]) -> Call[DaysAnswer]:
+def metrics_by_day(org_id: Id, /, **query: Unpack[DaysFields]) -> Call[Days]:
     """The tiles by the calendar days of a time zone, each share with its interval."""
 
-def times_to_fix(
-    org_id: Id, /, **query: Unpack[BoxTableFields]
-) -> Call[ListPage[TimesToFixAnswer]]:
+def times_to_fix(org_id: Id, /, **query: Unpack[BoxTableFields]) -> Call[ListPage[TimesToFix]]:
     """How long failures took until they were seen, and fixed, by product and box."""
 
 def wheel() -> Call[WheelAnswer]:

@@ -40,16 +40,21 @@ from hwci.client.calls import (
     SuspectsFields,
     TestNamesFields,
 )
+from hwci.contract.benches import Benches, OneBox
 from hwci.contract.boxes import Box, BoxNote
 from hwci.contract.causes import Cause
+from hwci.contract.days import Days
 from hwci.contract.explanations import Explanation, Gaps
 from hwci.contract.failures import Failure, FailureEvidence, ResolvedFailure, ReviewedFailures
+from hwci.contract.flaky_history import FlakyHistories
 from hwci.contract.flaky_tests import FlakyTest
 from hwci.contract.lost_boards import LostBoardCounts
 from hwci.contract.merges import AnnouncedMerge, CheckedMerge, ExplainedMerge, Merge, MergePlan
 from hwci.contract.metrics import MetricsPage, SuiteConfigPlan, Trend
 from hwci.contract.products import Product, SuiteConfig
 from hwci.contract.runs import OpenedRun, Run, RunDetail
+from hwci.contract.suspects import AnsweredTest, RatedTest, SuspectedTest
+from hwci.contract.times_to_fix import TimesToFix
 from hwci.contract.trends import Trends
 from hwci.contract.vocabulary import Role
 from hwci.wire.accounts import (
@@ -72,17 +77,11 @@ from hwci.wire.accounts import (
     SignedIn,
     TokenPair,
 )
-from hwci.wire.analysis.benches import BenchesAnswer
 from hwci.wire.analysis.bisection import ProgressAnswer
 from hwci.wire.analysis.causes import ReviewsBody
-from hwci.wire.analysis.days import DaysAnswer
 from hwci.wire.analysis.explanations import UnsentChanges
-from hwci.wire.analysis.flaky_history import FlakyHistories
 from hwci.wire.analysis.incidents import IncidentAnswer
-from hwci.wire.analysis.one_box import OneBoxAnswer
 from hwci.wire.analysis.one_test import OneTestAnswer, TestNameAnswer
-from hwci.wire.analysis.suspects import SuspectAnswer
-from hwci.wire.analysis.times_to_fix import TimesToFixAnswer
 from hwci.wire.base import HealthAnswer
 from hwci.wire.boxes import BoxInstallAnswer, InstalledBox
 from hwci.wire.reports import MergeAnnouncement, RunReport, SuiteConfiguration
@@ -268,10 +267,10 @@ class Boxes:
     def heartbeat(self) -> None:
         """Stay online, and keep the box's live runs alive."""
 
-    def health(self, **query: Unpack[PeriodFields]) -> BenchesAnswer:
+    def health(self, **query: Unpack[PeriodFields]) -> Benches:
         """Boxes: which one fails more than the others on the same commits, and how each fares."""
 
-    def show(self, **query: Unpack[OneBoxFields]) -> OneBoxAnswer:
+    def show(self, **query: Unpack[OneBoxFields]) -> OneBox:
         """One box: how it compares, its shares beside the others', what failed on it alone."""
 
 class BoxNotes:
@@ -323,10 +322,10 @@ class Metrics:
     def trends(self, **query: Unpack[PeriodFields]) -> Trends:
         """The tiles against the period before."""
 
-    def by_day(self, **query: Unpack[DaysFields]) -> DaysAnswer:
+    def by_day(self, **query: Unpack[DaysFields]) -> Days:
         """The tiles by the calendar days of a time zone, each share with its interval."""
 
-    def times_to_fix(self, **query: Unpack[BoxTableFields]) -> Listing[TimesToFixAnswer]:
+    def times_to_fix(self, **query: Unpack[BoxTableFields]) -> Listing[TimesToFix]:
         """How long failures took until they were seen, and fixed, by product and box."""
 
 class Failures:
@@ -364,7 +363,9 @@ class Failures:
         """What CI leaves out, and how many ambiguous failures it would decide."""
 
 class Tests:
-    def flaky(self, **query: Unpack[SuspectsFields]) -> Listing[SuspectAnswer]:
+    def flaky(
+        self, **query: Unpack[SuspectsFields]
+    ) -> Listing[SuspectedTest | AnsweredTest | RatedTest]:
         """Flaky tests: since which commit, on which boxes, and how sure."""
 
     def flaky_history(self, **query: Unpack[RankedHistoryFields]) -> FlakyHistories:
@@ -588,10 +589,10 @@ class AsyncBoxes:
     async def heartbeat(self) -> None:
         """Stay online, and keep the box's live runs alive."""
 
-    async def health(self, **query: Unpack[PeriodFields]) -> BenchesAnswer:
+    async def health(self, **query: Unpack[PeriodFields]) -> Benches:
         """Boxes: which one fails more than the others on the same commits, and how each fares."""
 
-    async def show(self, **query: Unpack[OneBoxFields]) -> OneBoxAnswer:
+    async def show(self, **query: Unpack[OneBoxFields]) -> OneBox:
         """One box: how it compares, its shares beside the others', what failed on it alone."""
 
 class AsyncBoxNotes:
@@ -643,10 +644,10 @@ class AsyncMetrics:
     async def trends(self, **query: Unpack[PeriodFields]) -> Trends:
         """The tiles against the period before."""
 
-    async def by_day(self, **query: Unpack[DaysFields]) -> DaysAnswer:
+    async def by_day(self, **query: Unpack[DaysFields]) -> Days:
         """The tiles by the calendar days of a time zone, each share with its interval."""
 
-    async def times_to_fix(self, **query: Unpack[BoxTableFields]) -> AsyncListing[TimesToFixAnswer]:
+    async def times_to_fix(self, **query: Unpack[BoxTableFields]) -> AsyncListing[TimesToFix]:
         """How long failures took until they were seen, and fixed, by product and box."""
 
 class AsyncFailures:
@@ -686,7 +687,9 @@ class AsyncFailures:
         """What CI leaves out, and how many ambiguous failures it would decide."""
 
 class AsyncTests:
-    async def flaky(self, **query: Unpack[SuspectsFields]) -> AsyncListing[SuspectAnswer]:
+    async def flaky(
+        self, **query: Unpack[SuspectsFields]
+    ) -> AsyncListing[SuspectedTest | AnsweredTest | RatedTest]:
         """Flaky tests: since which commit, on which boxes, and how sure."""
 
     async def flaky_history(self, **query: Unpack[RankedHistoryFields]) -> FlakyHistories:

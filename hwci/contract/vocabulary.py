@@ -276,3 +276,53 @@ class EditKind(StrEnum):
     COMMITS_WHOLE = "commitsWhole"
     CHANGES_SENT = "changesSent"
     REVIEW = "review"
+
+
+class NotCompared(StrEnum):
+    """Why a box is not compared with the others."""
+
+    ONE_BOX = "one_box"
+    NOTHING_IN_COMMON = "nothing_in_common"
+    NO_FAILURE = "no_failure"
+    FEW_COMMITS = "few_commits"
+
+
+class RankBy(StrEnum):
+    """How flaky tests are ranked: as the specification does, or by the lower end of the interval,
+    so that one failure in two runs does not rank above forty in a hundred. Those with too few
+    attempts for an interval come last.
+    """
+
+    FLAKE_RATE = "flakeRate"
+    LOWER_BOUND = "lowerBound"
+
+
+class CommitKind(StrEnum):
+    """What a commit changed, by the product's configuration. `unknown`: it was not sent whole, came
+    with commits that were not sent, or nothing is configured.
+    """
+
+    FIRMWARE = "firmware"
+    HARNESS = "harness"
+    BOTH = "both"
+    OTHER = "other"
+    UNKNOWN = "unknown"
+
+
+class Claim(StrEnum):
+    """What is claimed of a test."""
+
+    NO_RUN = "no_run"
+    NOT_SEEN = "not_seen"
+    FAILS_NOW = "fails_now"
+    BROKEN = "broken"
+    LOST_BOARD = "lost_board"
+    STEADY = "steady"
+    FIXED = "fixed"
+    MENDED = "mended"
+    ONE_BOX = "one_box"
+    GROUP = "group"
+    TOO_FEW = "too_few"
+    ALIKE = "alike"
+    ONLY_BOX = "only_box"
+    FLAKY = "flaky"

@@ -26,7 +26,6 @@ from pydantic import (
 from pydantic.alias_generators import to_camel
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
-from hwci.analysis.flaky.suspects import RankBy
 from hwci.contract.scope import ProductKey
 from hwci.contract.shape import ListPage
 from hwci.contract.vocabulary import (
@@ -35,6 +34,7 @@ from hwci.contract.vocabulary import (
     FlakyColumn,
     Label,
     MergeColumn,
+    RankBy,
     ResolvedColumn,
 )
 from hwci.engine.history import Listing, Scope, Where

@@ -15,7 +15,7 @@ from hwci.analysis.flaky.bisection import Asked, MissingCommit, Progress, progre
 from hwci.analysis.flaky.suspects import Intermittent, SeenProduct, Suspect, flaky_tests
 from hwci.analysis.one_test import one_test
 from hwci.analysis.one_test_words import About, concluded
-from hwci.analysis.periods.days import calendar_days
+from hwci.engine.calendar import calendar_days
 from hwci.engine.facts import Product
 from hwci.engine.history import Scope
 from hwci.engine.page.tables import FlakySelection
@@ -95,7 +95,7 @@ def test_a_commit_has_one_chance_whatever_is_asked(seed: int) -> None:
         assert sum(chances.values()) + suggested.since.before == pytest.approx(1)
         row = suspects[test].found
         assert row is not None
-        assert {one.commit.sha: one.share for one in row.since.suspects}.items() <= chances.items()
+        assert {each.sha: each.chance for each in row.since.suspects}.items() <= chances.items()
         assert ask.shown(test) == chances
         found = ask.bisected(test)
         if isinstance(found, Progress):

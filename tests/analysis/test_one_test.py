@@ -10,8 +10,9 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from hwci.analysis.one_test import CommitMark, DayTries, Given, OnBox, OneTest, Took, one_test
-from hwci.analysis.periods.days import Days, calendar_days
+from hwci.contract.days import CalendarDay
 from hwci.contract.vocabulary import Verdict
+from hwci.engine.calendar import calendar_days
 from hwci.engine.facts import Facts, Product, Report
 from hwci.engine.history import Scope
 from hwci.engine.periods import Period
@@ -33,11 +34,12 @@ from tests.support.soak import rounds
 
 PERIOD = Period(START, START + timedelta(minutes=90))
 MINUTES = [
-    Days(
-        START.date(),
-        START.date(),
-        Period(start, start + timedelta(minutes=1, microseconds=-1)),
-        True,
+    CalendarDay(
+        first_day=START.date(),
+        last_day=START.date(),
+        whole=True,
+        start=start,
+        end=start + timedelta(minutes=1, microseconds=-1),
     )
     for start in (START + timedelta(minutes=at) for at in range(90))
 ]
@@ -45,9 +47,9 @@ MINUTES = [
 PRODUCT = Product(REPO, SUITE)
 
 
-def found(*reports: Report, days: Sequence[Days] = MINUTES) -> OneTest:
+def found(*reports: Report, days: Sequence[CalendarDay] = MINUTES) -> OneTest:
     history = FullRecordedRuns(ORG, Facts(reports=reports))
-    period = Period(days[0].period.start, days[-1].period.end)
+    period = Period(days[0].start, days[-1].end)
     runs = next(iter(history.outcomes(Scope(*PRODUCT), period)), None)
     return one_test(history, runs, TEST, days)
 
@@ -69,7 +71,10 @@ def test_each_run_did_one_thing_on_the_day_of_its_start() -> None:
     assert box.tries.verdicts == {Verdict.DEVICE: 1, Verdict.INFRA: 1}
     assert box.tries.first == (3, 4)
     assert box.tries.within is not None
-    assert box.tries.within.low < 0.75 < box.tries.within.high
+    low, high = box.tries.within.low, box.tries.within.high
+    assert low is not None
+    assert high is not None
+    assert low < 0.75 < high
 
 
 def test_days_begin_at_midnight_of_the_zone() -> None:
@@ -78,7 +83,7 @@ def test_days_begin_at_midnight_of_the_zone() -> None:
     runs = [report("a:P", minutes) for minutes in (0, 11 * 60 - 0.01, 11 * 60, 24 * 60)]
     [box] = found(*runs, days=days).boxes
 
-    assert [(one.first.day, one.is_whole) for one in days] == [(1, False), (2, False)]
+    assert [(day.first_day.day, day.whole) for day in days] == [(1, False), (2, False)]
     assert box.days == [DayTries(0, 2, 0, 0, 0, 0), DayTries(1, 2, 0, 0, 0, 0)]
 
 

@@ -11,13 +11,13 @@ from uuid import UUID
 import pytest
 from pydantic import BaseModel
 
-from hwci.analysis.flaky.suspects import RankBy
 from hwci.client import Call, calls
 from hwci.client._call import Credential
 from hwci.contract.vocabulary import (
     FailureClass,
     Label,
     Outcome,
+    RankBy,
     Role,
     RunEnding,
     RunStatus,

@@ -112,8 +112,10 @@ def text(day: Any, title: str) -> str:
     if whole and day[whole]:
         words += f" of {day[whole]:,}"
     if share and day[share]:
-        rate = percent(Decimal(str(day[share]["rate"])))
-        words += f", {rate} ({between(day[share]['low'], day[share]['high'])})"
+        told = day[share]
+        low, high = (None if told[end] is None else 100 * told[end] for end in ("low", "high"))
+        rate = percent(Decimal(100 * told["part"]) / told["total"])
+        words += f", {rate} ({between(low, high)})"
     return words
 
 

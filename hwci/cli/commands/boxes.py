@@ -4,6 +4,7 @@
 """
 
 import os
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 from uuid import UUID
@@ -167,10 +168,11 @@ def health(
     end = options.time_of(as_of, "--as-of")
     found = server.send(client.calls.box_health(server.org_id(), days=days, as_of=end, **filters))
     if box is not None:
-        boxes = [row for row in found.boxes if row.box_key == box]
-        tests = [row for row in found.tests if row.box_key == box]
-        totals = {"boxes_total": len(boxes), "tests_total": len(tests)}
-        found = found.model_copy(update={"boxes": boxes, "tests": tests, **totals})
+        boxes = tuple(row for row in found.boxes if row.box_key == box)
+        tests = tuple(row for row in found.tests if row.box_key == box)
+        found = replace(
+            found, boxes=boxes, boxes_total=len(boxes), tests=tests, tests_total=len(tests)
+        )
         if not boxes:
             note(narrowing.nothing_fits(server, {**filters, "box_key": box, "days": days}, "run"))
             if form is Format.TABLE:

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from hwci.contract.flaky_tests import FlakyTest
     from hwci.contract.metrics import MetricsPage
     from hwci.contract.shape import ListPage
-    from hwci.wire.analysis.suspects import SuspectAnswer
+    from hwci.contract.suspects import RatedTest
 
     Shaped = Callable[[tables.View], tables.Layout[Any]]
 
@@ -223,10 +223,10 @@ def _flakiest(
     return Flakiest(unsure, sure=False)
 
 
-def _unsure(rows: "Iterable[FlakyTest]") -> "tuple[SuspectAnswer, ...]":
-    from hwci.wire.analysis.suspects import SuspectAnswer
+def _unsure(rows: "Iterable[FlakyTest]") -> "tuple[RatedTest, ...]":
+    from hwci.contract.suspects import RatedTest
 
-    return tuple(SuspectAnswer(**vars(row), low=None, high=None) for row in rows)
+    return tuple(RatedTest(**vars(row), low=None, high=None) for row in rows)
 
 
 class Wanted(NamedTuple):
@@ -243,8 +243,8 @@ class Wanted(NamedTuple):
 
 def _show_whole(server: Connection, wanted: Wanted, form: Format) -> None:
     """Write one table, all of it as of one instant."""
-    from hwci.analysis.flaky.suspects import RankBy
     from hwci.client import calls
+    from hwci.contract.vocabulary import RankBy
     from hwci.wire.analysis.causes import OfTable
 
     scope, name = wanted.scope, wanted.table
@@ -297,9 +297,9 @@ def _whole_flakiest(
     """Return the flakiest tests: by the lower bound, as the API gives them, or these with their
     intervals, if the server tells them.
     """
-    from hwci.analysis.flaky.suspects import RankBy
     from hwci.client import calls
     from hwci.client.errors import ApiError
+    from hwci.contract.vocabulary import RankBy
     from hwci.wire.queries import Detail
 
     rates = partial(calls.suspects, detail=Detail.RATES)

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from hwci.contract.lost_boards import LostBoardCounts
     from hwci.contract.metrics import MetricsPage
     from hwci.contract.shape import ListPage
+    from hwci.contract.suspects import RatedTest
     from hwci.contract.trends import TileFigure, Trends
-    from hwci.wire.analysis.suspects import SuspectAnswer
 
 ROW_OF_TILES_WIDTH = 120
 TILE_HEIGHT = 6
@@ -63,7 +63,7 @@ class Scope(NamedTuple):
 class Flakiest(NamedTuple):
     """Rows of "Flakiest tests". `sure`: with the intervals of their rates."""
 
-    rows: ListPage[SuspectAnswer]
+    rows: ListPage[RatedTest]
     sure: bool
 
 
@@ -304,7 +304,7 @@ def pending_command(scope: Scope, of: str = "failures") -> str:
     return in_full(shlex.join(words))
 
 
-def _legend(rows: Sequence[SuspectAnswer]) -> list[str]:
+def _legend(rows: Sequence[RatedTest]) -> list[str]:
     """Explain the words behind the rows of the flakiest tests."""
     unseen = any(not (row.broken or row.flaky_failures or row.retry_passes) for row in rows)
     broken = BROKEN if any(row.broken for row in rows) else ()

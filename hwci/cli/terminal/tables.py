@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from hwci.contract.failures import Failure, ResolvedFailure
     from hwci.contract.merges import CheckedMerge, Merge
     from hwci.contract.runs import Run, RunOnBox
-    from hwci.wire.analysis.suspects import SuspectAnswer
-    from hwci.wire.analysis.times_to_fix import TimesToFixAnswer
+    from hwci.contract.suspects import RatedTest, SuspectedTest
+    from hwci.contract.times_to_fix import TimesToFix
 
 Row = TypeVar("Row")
 
@@ -333,11 +333,11 @@ def other_failures(view: View) -> Layout[ResolvedFailure]:
     )
 
 
-def flakiest_tests(view: View, *, sure: bool) -> Layout[SuspectAnswer]:
+def flakiest_tests(view: View, *, sure: bool) -> Layout[RatedTest]:
     """Tests with failed attempts, the highest rate first. `sure`: the server told how sure these
     are.
     """
-    rate: Column[SuspectAnswer] = Column("Flake rate", lambda row: f"{tenths(row.flake_rate)} %")
+    rate: Column[RatedTest] = Column("Flake rate", lambda row: f"{tenths(row.flake_rate)} %")
     return Layout(
         "flakiest-tests",
         "Flakiest tests",
@@ -358,18 +358,18 @@ def flakiest_tests(view: View, *, sure: bool) -> Layout[SuspectAnswer]:
     )
 
 
-def _no_flake(row: SuspectAnswer) -> str:
+def _no_flake(row: RatedTest) -> str:
     """Say, as the page does, of which test no flake was seen."""
     if row.broken:
         return "broken"
     return "" if row.flaky_failures or row.retry_passes else "no flake seen"
 
 
-def ranked_tests(view: View) -> Layout[SuspectAnswer]:
+def ranked_tests(view: View) -> Layout[RatedTest]:
     """The same tests by the lower end of the interval of their rate."""
     layout = flakiest_tests(view, sure=True)
     *columns, broken = layout.columns
-    at_least: Column[SuspectAnswer] = Column(
+    at_least: Column[RatedTest] = Column(
         "At least (95 %)",
         lambda row: "not enough data" if row.low is None else f"{tenths(row.low)} %",
         right=True,
@@ -377,7 +377,7 @@ def ranked_tests(view: View) -> Layout[SuspectAnswer]:
     return replace(layout, columns=[*columns, at_least, broken])
 
 
-def _sure_rate() -> Column[SuspectAnswer]:
+def _sure_rate() -> Column[RatedTest]:
     return Column(
         "Flake rate (95 % within)",
         lambda row: within(row.flake_rate, row.low, row.high),
@@ -385,7 +385,7 @@ def _sure_rate() -> Column[SuspectAnswer]:
     )
 
 
-def suspects(view: View) -> Layout[SuspectAnswer]:
+def suspects(view: View) -> Layout[SuspectedTest]:
     """Tests with failed attempts, each with what its runs suggest."""
     return Layout(
         "suspects",
@@ -394,7 +394,7 @@ def suspects(view: View) -> Layout[SuspectAnswer]:
             Column("Test", lambda row: row.test_id),
             *product_columns(view),
             _sure_rate(),
-            Column("In short", lambda row: row.answer or ""),
+            Column("In short", lambda row: row.answer),
             Column("What its runs suggest", lambda row: row.text or ""),
         ],
         "repoKey suite testId failedAttempts attempts flakeRate low high found.since.before "
@@ -404,13 +404,13 @@ def suspects(view: View) -> Layout[SuspectAnswer]:
     )
 
 
-def times_to_fix(_: View) -> Layout[TimesToFixAnswer]:
+def times_to_fix(_: View) -> Layout[TimesToFix]:
     """How long failures took until they were seen, and fixed, by product and box."""
 
-    def of(row: TimesToFixAnswer) -> str:
+    def of(row: TimesToFix) -> str:
         return "all products" if row.repo_key is None else product(row.repo_key, row.suite)
 
-    columns: list[Column[TimesToFixAnswer]] = [
+    columns: list[Column[TimesToFix]] = [
         Column("Product", of),
         Column("Box", lambda row: row.box_key or "all boxes"),
         Column("Incidents", lambda row: str(row.incidents), right=True),

@@ -8,13 +8,13 @@ from typing import Literal, Self
 from uuid import UUID
 
 from hwci.analysis.failures.incidents import Described
-from hwci.analysis.flaky.suspect_words import of_history
+from hwci.analysis.flaky.suspect_words import certainty, of_history
 from hwci.contract.commits import BrokenBy, CommitSubject
+from hwci.contract.statements import Certainty
 from hwci.contract.vocabulary import Label, Verdict
 from hwci.engine.page.failures import broken_range
 from hwci.engine.rules.labels import Group
 from hwci.wire import limits
-from hwci.wire.analysis.suspects import CertaintyAnswer
 from hwci.wire.base import Answer, Time
 from hwci.wire.queries import TableQuery, WhereQuery
 
@@ -109,7 +109,7 @@ class IncidentAnswer(Answer):
     only_box: bool
     look_first: str | None
     suspects_differ: str | None
-    history: CertaintyAnswer | None = None
+    history: Certainty | None = None
     failures: Sequence[IncidentFailure]
     failures_total: int
 
@@ -155,9 +155,9 @@ class IncidentAnswer(Answer):
         )
 
 
-def _certain(one: Described) -> CertaintyAnswer | None:
+def _certain(one: Described) -> Certainty | None:
     if one.history is None:
         return None
     left = len(one.incident.suspects or ())
     said = of_history(one.history, one.incident.lane.test_id, left)
-    return CertaintyAnswer.of(one.history, said)
+    return certainty(one.history, said)

@@ -7,15 +7,15 @@ from collections.abc import Mapping, Sequence
 from typing import Literal, Self
 
 from hwci.analysis import one_test
-from hwci.analysis.flaky.suspect_words import since_when
+from hwci.analysis.flaky.suspect_words import certainty, since_when
 from hwci.analysis.one_test_words import Concluded
-from hwci.analysis.periods.days import Days
+from hwci.contract.days import CalendarDay
 from hwci.contract.scope import PeriodOfDays
+from hwci.contract.statements import Certainty, Statement
 from hwci.contract.vocabulary import Verdict
 from hwci.engine.page.over_time import BOXES_MAX
 from hwci.engine.periods import Period
-from hwci.wire.analysis.days import CalendarDay, DaysQuery
-from hwci.wire.analysis.suspects import CertaintyAnswer, StatementAnswer
+from hwci.wire.analysis.days import DaysQuery
 from hwci.wire.base import Answer, Name, TestId, Time
 from hwci.wire.queries import PageQuery, ProductQuery, Search, WhereQuery
 
@@ -75,15 +75,14 @@ class FirstAnswer(Answer):
     def of(cls, tries: one_test.Tries) -> Self:
         """Make the rate of percentages."""
         (failed, attempts), within = tries.first, tries.within
-        interval = None if within is None else within.shown_interval
-        low, high = interval or (None, None)
+        low, high = (None, None) if within is None else (within.low, within.high)
         return cls(
             failed=failed,
             attempts=attempts,
             rate=100 * failed / attempts if attempts else None,
             low=None if low is None else 100 * low,
             high=None if high is None else 100 * high,
-            missing="few" if interval is None else None,
+            missing="few" if low is None else None,
         )
 
 
@@ -185,10 +184,10 @@ class OneTestAnswer(Answer):
     test_id: str
     zone: str
     answer: str | None
-    statement: StatementAnswer | None
+    statement: Statement | None
     began_before: bool
     says: str | None
-    history: CertaintyAnswer | None = None
+    history: Certainty | None = None
     days: Sequence[CalendarDay]
     all: TriesAnswer | None
     boxes: Sequence[OnBoxAnswer]
@@ -203,10 +202,10 @@ class OneTestAnswer(Answer):
         found: one_test.OneTest,
         concluded: Concluded | None,
         query: OneTestQuery,
-        days: Sequence[Days],
+        days: Sequence[CalendarDay],
     ) -> Self:
         """Make the answer. `days`: of the period and zone of `query`."""
-        period = Period(days[0].period.start, days[-1].period.end)
+        period = Period(days[0].start, days[-1].end)
         since = None if concluded is None else concluded.since
         return cls(
             period=period.shown,
@@ -216,12 +215,10 @@ class OneTestAnswer(Answer):
             zone=query.zone,
             began_before=concluded is not None and concluded.began_before,
             answer=None if concluded is None else concluded.answer,
-            statement=None
-            if concluded is None
-            else StatementAnswer.model_validate(concluded.statement),
+            statement=None if concluded is None else concluded.statement,
             says=None if concluded is None else concluded.says,
-            history=None if since is None else CertaintyAnswer.of(since, since_when(since)),
-            days=[*map(CalendarDay.of_days, days)],
+            history=None if since is None else certainty(since, since_when(since)),
+            days=[*days],
             all=None if found.all is None else TriesAnswer.of(found.all),
             boxes=[*map(_on_box, found.boxes[:BOXES_MAX])],
             boxes_total=len(found.boxes),

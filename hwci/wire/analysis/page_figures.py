@@ -7,6 +7,7 @@ computed here.
 from collections.abc import Sequence
 
 from hwci.contract.causes import Cause
+from hwci.contract.days import Days
 from hwci.contract.flaky_tests import FlakyTest
 from hwci.contract.lost_boards import LostBoardCounts
 from hwci.contract.merges import ExplainedMerge
@@ -16,7 +17,7 @@ from hwci.contract.trends import Trends
 from hwci.contract.vocabulary import Label
 from hwci.wire import limits
 from hwci.wire.analysis.causes import CausesQuery, OfTable
-from hwci.wire.analysis.days import DaysAnswer, DaysQuery
+from hwci.wire.analysis.days import DaysQuery
 from hwci.wire.analysis.incidents import IncidentAnswer, IncidentsQuery
 from hwci.wire.base import Answer
 from hwci.wire.queries import FlakyQuery, MergeRunsQuery, MetricsQuery, PeriodQuery, ProductsQuery
@@ -70,7 +71,7 @@ class PageFiguresAnswer(Answer):
     and are null; without `incidents` there are no `pending_failures` either.
     """
 
-    days: DaysAnswer | None
+    days: Days | None
     trends: Trends | None
     real_bug_causes: ListPage[Cause] | None
     causes_to_review: int | None

@@ -1,27 +1,29 @@
 # SPDX-License-Identifier: Apache-2.0
 """Answers beside the rules (ADR 0063): none of them is part of an answer of the specification."""
 
+from hwci.contract.benches import Benches, OneBox
 from hwci.contract.causes import Cause
+from hwci.contract.days import Days
 from hwci.contract.explanations import Explanation, Gaps
 from hwci.contract.failures import Failure, ResolvedFailure
+from hwci.contract.flaky_history import FlakyHistories
 from hwci.contract.lost_boards import LostBoardCounts
 from hwci.contract.merges import AnnouncedMerge, ExplainedMerge, MergePlan
 from hwci.contract.shape import ListPage
+from hwci.contract.suspects import FlakyRow
+from hwci.contract.times_to_fix import TimesToFix
 from hwci.contract.trends import Trends
 from hwci.wire import limits
-from hwci.wire.analysis.benches import BenchesAnswer
 from hwci.wire.analysis.bisection import BisectionQuery, ProgressAnswer
 from hwci.wire.analysis.causes import CausesQuery
-from hwci.wire.analysis.days import DaysAnswer, DaysQuery
+from hwci.wire.analysis.days import DaysQuery
 from hwci.wire.analysis.explanations import UnsentBody
-from hwci.wire.analysis.flaky_history import FlakyHistories, RankedHistoryQuery
+from hwci.wire.analysis.flaky_history import RankedHistoryQuery
 from hwci.wire.analysis.incidents import IncidentAnswer, IncidentsQuery
 from hwci.wire.analysis.lost_boards import LostResolvedQuery
-from hwci.wire.analysis.one_box import OneBoxAnswer, OneBoxQuery
+from hwci.wire.analysis.one_box import OneBoxQuery
 from hwci.wire.analysis.one_test import OneTestAnswer, OneTestQuery, TestNameAnswer, TestNamesQuery
 from hwci.wire.analysis.page_figures import PageFiguresAnswer, PageFiguresQuery
-from hwci.wire.analysis.suspects import SuspectAnswer
-from hwci.wire.analysis.times_to_fix import TimesToFixAnswer
 from hwci.wire.endpoint import Endpoint, Who
 from hwci.wire.queries import (
     BoxTableQuery,
@@ -52,12 +54,12 @@ PLAN_MERGES = Endpoint(
 BOX_HEALTH = Endpoint(
     "boxes.health", "GET", "/api/orgs/{orgId}/ci-analysis/boxes", Who.READER,
     "Boxes: which one fails more than the others on the same commits, and how each fares",
-    query=PeriodQuery, answer=BenchesAnswer, also=(409,), metrics=True
+    query=PeriodQuery, answer=Benches, also=(409,), metrics=True
 )
 ONE_BOX = Endpoint(
     "boxes.show", "GET", "/api/orgs/{orgId}/ci-analysis/box", Who.READER,
     "One box: how it compares, its shares beside the others', what failed on it alone",
-    query=OneBoxQuery, answer=OneBoxAnswer, also=(409,), metrics=True
+    query=OneBoxQuery, answer=OneBox, also=(409,), metrics=True
 )
 EXPLAIN_FAILURE = Endpoint(
     "failures.explain", "GET", "/api/orgs/{orgId}/ci-analysis/failures/{failureId}", Who.READER,
@@ -78,7 +80,7 @@ LIST_GAPS = Endpoint(
 SUSPECTS = Endpoint(
     "tests.flaky", "GET", "/api/orgs/{orgId}/ci-analysis/flaky-tests", Who.READER,
     "Flaky tests: since which commit, on which boxes, and how sure", query=SuspectsQuery,
-    answer=ListPage[SuspectAnswer], also=(409,), metrics=True
+    answer=ListPage[FlakyRow], also=(409,), metrics=True
 )
 SUSPECTS_HISTORY = Endpoint(
     "tests.flaky_history", "GET", "/api/orgs/{orgId}/ci-analysis/flaky-tests/history", Who.READER,
@@ -132,12 +134,12 @@ LIST_TESTS = Endpoint(
 METRICS_BY_DAY = Endpoint(
     "metrics.by_day", "GET", "/api/orgs/{orgId}/ci-analysis/days", Who.READER,
     "The tiles by the calendar days of a time zone, each share with its interval", query=DaysQuery,
-    answer=DaysAnswer, metrics=True
+    answer=Days, metrics=True
 )
 TIMES_TO_FIX = Endpoint(
     "metrics.times_to_fix", "GET", "/api/orgs/{orgId}/ci-analysis/times-to-fix", Who.READER,
     "How long failures took until they were seen, and fixed, by product and box",
-    query=BoxTableQuery, answer=ListPage[TimesToFixAnswer], metrics=True
+    query=BoxTableQuery, answer=ListPage[TimesToFix], metrics=True
 )
 PAGE_FIGURES = Endpoint(
     "metrics.beside", "GET", "/api/orgs/{orgId}/ci-analysis/page", Who.MEMBER,

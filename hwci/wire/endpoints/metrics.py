@@ -2,6 +2,7 @@
 """Products, the metrics page, its tables, failures and their review."""
 
 from hwci.contract.failures import Failure, FailureEvidence, ResolvedFailure, ReviewedFailures
+from hwci.contract.flaky_history import FlakyHistories
 from hwci.contract.flaky_tests import FlakyTest
 from hwci.contract.merges import CheckedMerge, Merge
 from hwci.contract.metrics import MetricsPage, SuiteConfigPlan, Trend
@@ -9,7 +10,7 @@ from hwci.contract.products import Product, SuiteConfig
 from hwci.contract.shape import ListPage
 from hwci.wire import limits
 from hwci.wire.analysis.causes import ReviewsBody
-from hwci.wire.analysis.flaky_history import FlakyHistories, FlakyHistoryQuery
+from hwci.wire.analysis.flaky_history import FlakyHistoryQuery
 from hwci.wire.endpoint import Endpoint, Who
 from hwci.wire.failures import ReviewNote
 from hwci.wire.queries import (

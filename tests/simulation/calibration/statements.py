@@ -15,9 +15,9 @@ from hwci.analysis.failures.incidents import failing_incidents
 from hwci.analysis.flaky.suspects import pending_by_test
 from hwci.analysis.one_test import one_test
 from hwci.analysis.one_test_words import About, Concluded, concluded
-from hwci.analysis.periods.days import calendar_days
-from hwci.analysis.statements import Claim, Statement
-from hwci.contract.vocabulary import Outcome
+from hwci.contract.statements import Statement
+from hwci.contract.vocabulary import Claim, Outcome
+from hwci.engine.calendar import calendar_days
 from hwci.engine.history import Scope
 from hwci.engine.periods import Period
 from tests.simulation.calibration.page import Line, Part, recorded, share, table

@@ -5,14 +5,16 @@ This module decides what of them moves with the clock. Each figure is decided wh
 has it.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple, TypeVar
 
 from hwci.analysis.failures.incidents import failures_of
-from hwci.analysis.periods.days import Days, calendar_days
+from hwci.analysis.periods.days import tiles_by_day
 from hwci.analysis.periods.trends import before_of, trends
+from hwci.contract.days import CalendarDay
 from hwci.contract.flaky_tests import FlakyTest
 from hwci.contract.shape import ListPage
+from hwci.engine.calendar import calendar_days
 from hwci.engine.history import Listing, OutOfTimeError, Scope
 from hwci.engine.rules.flakiness import flakiest, has_flaked, never_passed
 from hwci.server.services.access import Member
@@ -21,7 +23,6 @@ from hwci.server.services.analysis.causes import causes_of, number_to_review
 from hwci.server.services.analysis.incidents import incidents_of, page_of
 from hwci.server.services.analysis.lost_boards import lost_of
 from hwci.server.services.analysis.merges import unchecked_of
-from hwci.server.services.analysis.trends import tiles_by_day
 from hwci.server.services.ci_metrics.metrics import products_of
 from hwci.server.services.ci_metrics.tags import Tags
 from hwci.server.storage.ports import Reader
@@ -55,7 +56,7 @@ class PageFigures(Analysis):
             if tags.is_known:
                 return None
             figures = _Figures(reader)
-            by_day = figures.of("days", lambda: tiles_by_day(about, query, days))
+            by_day = figures.of("days", lambda: tiles_by_day(*about, query.zone_info))
             against_before = figures.of("trends", lambda: trends(*about))
             bugs = figures.of("realBugCauses", lambda: causes_of(about, query.real_bugs))
             to_review = figures.of("causesToReview", lambda: number_to_review(about))
@@ -132,13 +133,13 @@ def _flaky(about: Asked, query: FlakyQuery) -> ListPage[FlakyTest]:
     return query.page_of(rows)
 
 
-def _moving(about: Asked, days: list[Days]) -> Iterator[object]:
+def _moving(about: Asked, days: Sequence[CalendarDay]) -> Iterator[object]:
     """Yield all that another hour changes, if nothing is reported: which days there are, what they
     and the days before hold of the repository, and whether the two can be compared.
     """
     history, scope, period = about
     around, before = Scope(scope.repo_key), before_of(history, scope, period)
-    yield [(day.first, day.last, day.is_whole) for day in days]
+    yield [(day.first_day, day.last_day, day.whole) for day in days]
     yield history.extent(around, period)
     yield before.whole is not None
     yield before.period and history.extent(around, before.period)

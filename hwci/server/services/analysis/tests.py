@@ -7,8 +7,8 @@ from hwci.analysis.failures.incidents import failing_incidents
 from hwci.analysis.flaky.suspects import pending_by_test
 from hwci.analysis.one_test import one_test
 from hwci.analysis.one_test_words import About, concluded
-from hwci.analysis.periods.days import calendar_days
 from hwci.contract.shape import ListPage
+from hwci.engine.calendar import calendar_days
 from hwci.engine.facts import Product
 from hwci.engine.page.tables import matching
 from hwci.server.services.access import Viewer

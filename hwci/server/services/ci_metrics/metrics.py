@@ -13,12 +13,14 @@ from typing import NamedTuple, TypeVar
 from uuid import UUID
 
 from hwci.contract.failures import Failure, FailureEvidence, ResolvedFailure
+from hwci.contract.flaky_history import FlakyHistories
 from hwci.contract.flaky_tests import FlakyTest
 from hwci.contract.merges import CheckedMerge, Merge
 from hwci.contract.metrics import MetricsPage, SuiteConfigPlan, Trend
 from hwci.contract.products import Product, SuiteConfig
 from hwci.contract.shape import ListPage
 from hwci.engine import facts
+from hwci.engine.calendar import calendar_days
 from hwci.engine.history import Decision, Episode, History, Listing, ProductState, Scope
 from hwci.engine.page import tables
 from hwci.engine.page.evidence import evidence
@@ -44,8 +46,7 @@ from hwci.server.services.known import known_scope, require_known_product
 from hwci.server.storage.ports import Reader, Storage, Writer
 from hwci.server.storage.records import NOBODY
 from hwci.wire import limits
-from hwci.wire import metrics as wire
-from hwci.wire.analysis.flaky_history import FlakyHistories, FlakyHistoryQuery, histories
+from hwci.wire.analysis.flaky_history import FlakyHistoryQuery
 from hwci.wire.codec import as_json
 from hwci.wire.queries import (
     FailuresQuery,
@@ -339,13 +340,14 @@ def histories_of(
     history: History, rows: Listing[FlakyTest], query: FlakyHistoryQuery, period: Period
 ) -> FlakyHistories:
     """Return a slice of "Flakiest tests" over time, in the slots that a query asks for."""
-    days = query.by_day(period)
+    zone = query.zone_info
+    days = None if zone is None else calendar_days(period, zone)
     if days is None:
         slots = slots_of(query.days, period)
     else:
-        slots = Slots(period, [day.period.start for day in days])
-    found = flaky_over_time(history, rows, slots)
-    return histories(query.page_of(found, wire.FlakyTestHistory.of), days)
+        slots = Slots(period, [day.start for day in days])
+    page = query.page_of(flaky_over_time(history, rows, slots))
+    return FlakyHistories(**vars(page), days=days)
 
 
 def _flakiest(query: FlakyQuery, asked: Asked) -> Listing[FlakyTest]:
