@@ -14,6 +14,7 @@ from hwci.contract.explanations import Explanation, Gaps
 from hwci.contract.failures import Failure, FailureEvidence, ResolvedFailure, ReviewedFailures
 from hwci.contract.flaky_history import FlakyHistories
 from hwci.contract.flaky_tests import FlakyTest
+from hwci.contract.incidents import Incident
 from hwci.contract.lost_boards import LostBoardCounts
 from hwci.contract.merges import AnnouncedMerge, CheckedMerge, ExplainedMerge, Merge, MergePlan
 from hwci.contract.metrics import MetricsPage, SuiteConfigPlan, Trend
@@ -47,7 +48,6 @@ from hwci.wire.accounts import (
 from hwci.wire.analysis.bisection import ProgressAnswer
 from hwci.wire.analysis.causes import OfTable, ReviewsBody
 from hwci.wire.analysis.explanations import UnsentChanges
-from hwci.wire.analysis.incidents import IncidentAnswer
 from hwci.wire.analysis.one_test import OneTestAnswer, TestNameAnswer
 from hwci.wire.base import HealthAnswer
 from hwci.wire.boxes import BoxInstallAnswer, InstalledBox
@@ -646,9 +646,7 @@ def lost_resolved(
 def lost_failures(org_id: Id, /, **query: Unpack[FailuresFields]) -> Call[ListPage[Failure]]:
     """All failures in runs that lost their board, as `ci-failures` lists them."""
 
-def list_incidents(
-    org_id: Id, /, **query: Unpack[IncidentsFields]
-) -> Call[ListPage[IncidentAnswer]]:
+def list_incidents(org_id: Id, /, **query: Unpack[IncidentsFields]) -> Call[ListPage[Incident]]:
     """Failures that one cause explains, as one: tests by boxes, the commits that began it."""
 
 def trends(org_id: Id, /, **query: Unpack[PeriodFields]) -> Call[Trends]:

@@ -48,6 +48,7 @@ from hwci.contract.explanations import Explanation, Gaps
 from hwci.contract.failures import Failure, FailureEvidence, ResolvedFailure, ReviewedFailures
 from hwci.contract.flaky_history import FlakyHistories
 from hwci.contract.flaky_tests import FlakyTest
+from hwci.contract.incidents import Incident
 from hwci.contract.lost_boards import LostBoardCounts
 from hwci.contract.merges import AnnouncedMerge, CheckedMerge, ExplainedMerge, Merge, MergePlan
 from hwci.contract.metrics import MetricsPage, SuiteConfigPlan, Trend
@@ -80,7 +81,6 @@ from hwci.wire.accounts import (
 from hwci.wire.analysis.bisection import ProgressAnswer
 from hwci.wire.analysis.causes import ReviewsBody
 from hwci.wire.analysis.explanations import UnsentChanges
-from hwci.wire.analysis.incidents import IncidentAnswer
 from hwci.wire.analysis.one_test import OneTestAnswer, TestNameAnswer
 from hwci.wire.base import HealthAnswer
 from hwci.wire.boxes import BoxInstallAnswer, InstalledBox
@@ -395,7 +395,7 @@ class LostBoards:
         """All failures in runs that lost their board, as `ci-failures` lists them."""
 
 class Incidents:
-    def list(self, **query: Unpack[IncidentsFields]) -> Listing[IncidentAnswer]:
+    def list(self, **query: Unpack[IncidentsFields]) -> Listing[Incident]:
         """Failures that one cause explains, as one: tests by boxes, the commits that began it."""
 
 class Server:
@@ -719,7 +719,7 @@ class AsyncLostBoards:
         """All failures in runs that lost their board, as `ci-failures` lists them."""
 
 class AsyncIncidents:
-    async def list(self, **query: Unpack[IncidentsFields]) -> AsyncListing[IncidentAnswer]:
+    async def list(self, **query: Unpack[IncidentsFields]) -> AsyncListing[Incident]:
         """Failures that one cause explains, as one: tests by boxes, the commits that began it."""
 
 class AsyncServer:

@@ -52,8 +52,12 @@ def imports(tree: ast.Module) -> Iterator[str]:
 
 
 def impurities(tree: ast.Module) -> Iterator[str]:
+    calls = (node for node in ast.walk(tree) if isinstance(node, ast.Call) and node.args)
+    to_a_zone = {call.func for call in calls if getattr(call.func, "attr", "") == "astimezone"}
     for node in ast.walk(tree):
         name = getattr(node, "attr", getattr(node, "id", ""))
+        if node in to_a_zone:
+            continue  # not to the machine's
         if isinstance(node, IMPURE_NODES) or name in IMPURE_NAMES:
             yield f"line {node.lineno}: {name or type(node).__name__}"  # type: ignore[attr-defined]  # it has one
 
@@ -80,3 +84,5 @@ def test_the_search_finds_what_it_looks_for() -> None:
 
     assert set(imports(impure)) == {"os", "json", "time"}
     assert len(list(impurities(impure))) == 3
+    zoned = ast.parse("at.astimezone(); at.astimezone(zone)")
+    assert list(impurities(zoned)) == ["line 1: astimezone"]

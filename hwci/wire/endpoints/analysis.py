@@ -7,8 +7,10 @@ from hwci.contract.days import Days
 from hwci.contract.explanations import Explanation, Gaps
 from hwci.contract.failures import Failure, ResolvedFailure
 from hwci.contract.flaky_history import FlakyHistories
+from hwci.contract.incidents import Incident
 from hwci.contract.lost_boards import LostBoardCounts
 from hwci.contract.merges import AnnouncedMerge, ExplainedMerge, MergePlan
+from hwci.contract.page_figures import PageFigures
 from hwci.contract.shape import ListPage
 from hwci.contract.suspects import FlakyRow
 from hwci.contract.times_to_fix import TimesToFix
@@ -19,11 +21,11 @@ from hwci.wire.analysis.causes import CausesQuery
 from hwci.wire.analysis.days import DaysQuery
 from hwci.wire.analysis.explanations import UnsentBody
 from hwci.wire.analysis.flaky_history import RankedHistoryQuery
-from hwci.wire.analysis.incidents import IncidentAnswer, IncidentsQuery
+from hwci.wire.analysis.incidents import IncidentsQuery
 from hwci.wire.analysis.lost_boards import LostResolvedQuery
 from hwci.wire.analysis.one_box import OneBoxQuery
 from hwci.wire.analysis.one_test import OneTestAnswer, OneTestQuery, TestNameAnswer, TestNamesQuery
-from hwci.wire.analysis.page_figures import PageFiguresAnswer, PageFiguresQuery
+from hwci.wire.analysis.page_figures import PageFiguresQuery
 from hwci.wire.endpoint import Endpoint, Who
 from hwci.wire.queries import (
     BoxTableQuery,
@@ -110,7 +112,7 @@ LOST_FAILURES = Endpoint(
 LIST_INCIDENTS = Endpoint(
     "incidents.list", "GET", "/api/orgs/{orgId}/ci-analysis/incidents", Who.READER,
     "Failures that one cause explains, as one: tests by boxes, the commits that began it",
-    query=IncidentsQuery, answer=ListPage[IncidentAnswer], metrics=True
+    query=IncidentsQuery, answer=ListPage[Incident], metrics=True
 )
 TRENDS = Endpoint(
     "metrics.trends", "GET", "/api/orgs/{orgId}/ci-analysis/trends", Who.READER,
@@ -144,6 +146,6 @@ TIMES_TO_FIX = Endpoint(
 PAGE_FIGURES = Endpoint(
     "metrics.beside", "GET", "/api/orgs/{orgId}/ci-analysis/page", Who.MEMBER,
     "What the dashboard's metrics page shows beside `ci-metrics`, as one answer",
-    query=PageFiguresQuery, answer=PageFiguresAnswer, metrics=True, tagged=True, called=False
+    query=PageFiguresQuery, answer=PageFigures, metrics=True, tagged=True, called=False
 )
 # fmt: on
