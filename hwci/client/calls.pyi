@@ -18,6 +18,7 @@ from hwci.contract.incidents import Incident
 from hwci.contract.lost_boards import LostBoardCounts
 from hwci.contract.merges import AnnouncedMerge, CheckedMerge, ExplainedMerge, Merge, MergePlan
 from hwci.contract.metrics import MetricsPage, SuiteConfigPlan, Trend
+from hwci.contract.one_test import OneTest, TestName
 from hwci.contract.products import Product, SuiteConfig
 from hwci.contract.runs import OpenedRun, Run, RunDetail
 from hwci.contract.shape import ListPage
@@ -48,7 +49,6 @@ from hwci.wire.accounts import (
 from hwci.wire.analysis.bisection import ProgressAnswer
 from hwci.wire.analysis.causes import OfTable, ReviewsBody
 from hwci.wire.analysis.explanations import UnsentChanges
-from hwci.wire.analysis.one_test import OneTestAnswer, TestNameAnswer
 from hwci.wire.base import HealthAnswer
 from hwci.wire.boxes import BoxInstallAnswer, InstalledBox
 from hwci.wire.queries import Detail
@@ -655,10 +655,10 @@ def trends(org_id: Id, /, **query: Unpack[PeriodFields]) -> Call[Trends]:
 def bisection(org_id: Id, /, **query: Unpack[BisectionFields]) -> Call[ProgressAnswer]:
     """Which commit broke a test, how sure that is, and the run that tells most about it."""
 
-def one_test(org_id: Id, /, **query: Unpack[OneTestFields]) -> Call[OneTestAnswer]:
+def one_test(org_id: Id, /, **query: Unpack[OneTestFields]) -> Call[OneTest]:
     """One test over time on each box: how often it failed, and what a retry gave."""
 
-def list_tests(org_id: Id, /, **query: Unpack[TestNamesFields]) -> Call[ListPage[TestNameAnswer]]:
+def list_tests(org_id: Id, /, **query: Unpack[TestNamesFields]) -> Call[ListPage[TestName]]:
     """List the tests that reports name."""
 
 def metrics_by_day(org_id: Id, /, **query: Unpack[DaysFields]) -> Call[Days]:

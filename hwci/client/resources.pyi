@@ -52,6 +52,7 @@ from hwci.contract.incidents import Incident
 from hwci.contract.lost_boards import LostBoardCounts
 from hwci.contract.merges import AnnouncedMerge, CheckedMerge, ExplainedMerge, Merge, MergePlan
 from hwci.contract.metrics import MetricsPage, SuiteConfigPlan, Trend
+from hwci.contract.one_test import OneTest, TestName
 from hwci.contract.products import Product, SuiteConfig
 from hwci.contract.runs import OpenedRun, Run, RunDetail
 from hwci.contract.suspects import AnsweredTest, RatedTest, SuspectedTest
@@ -81,7 +82,6 @@ from hwci.wire.accounts import (
 from hwci.wire.analysis.bisection import ProgressAnswer
 from hwci.wire.analysis.causes import ReviewsBody
 from hwci.wire.analysis.explanations import UnsentChanges
-from hwci.wire.analysis.one_test import OneTestAnswer, TestNameAnswer
 from hwci.wire.base import HealthAnswer
 from hwci.wire.boxes import BoxInstallAnswer, InstalledBox
 from hwci.wire.reports import MergeAnnouncement, RunReport, SuiteConfiguration
@@ -374,10 +374,10 @@ class Tests:
     def bisection(self, **query: Unpack[BisectionFields]) -> ProgressAnswer:
         """Which commit broke a test, how sure that is, and the run that tells most about it."""
 
-    def show(self, **query: Unpack[OneTestFields]) -> OneTestAnswer:
+    def show(self, **query: Unpack[OneTestFields]) -> OneTest:
         """One test over time on each box: how often it failed, and what a retry gave."""
 
-    def list(self, **query: Unpack[TestNamesFields]) -> Listing[TestNameAnswer]:
+    def list(self, **query: Unpack[TestNamesFields]) -> Listing[TestName]:
         """List the tests that reports name."""
 
 class Causes:
@@ -698,10 +698,10 @@ class AsyncTests:
     async def bisection(self, **query: Unpack[BisectionFields]) -> ProgressAnswer:
         """Which commit broke a test, how sure that is, and the run that tells most about it."""
 
-    async def show(self, **query: Unpack[OneTestFields]) -> OneTestAnswer:
+    async def show(self, **query: Unpack[OneTestFields]) -> OneTest:
         """One test over time on each box: how often it failed, and what a retry gave."""
 
-    async def list(self, **query: Unpack[TestNamesFields]) -> AsyncListing[TestNameAnswer]:
+    async def list(self, **query: Unpack[TestNamesFields]) -> AsyncListing[TestName]:
         """List the tests that reports name."""
 
 class AsyncCauses:

@@ -183,7 +183,9 @@ def _of_page(
     notes: Mapping[str, Note],
 ) -> Iterator[Says]:
     """Yield what the page of a test says, and the rows of what fails now."""
-    test = one_test(history, runs, test_id, calendar_days(period, ZoneInfo("UTC")))
+    test = one_test(
+        history, runs, (runs.product, test_id), calendar_days(period, ZoneInfo("UTC")), "UTC"
+    )
     if test.all is None:
         return
     pending = pending_by_test(history, ALL, period).get((runs.product, test_id), ())

@@ -68,7 +68,9 @@ class Asker:
         return {row.test.test_id: row for row in rows}
 
     def shown(self, test: str) -> Mapping[str, float]:
-        found = one_test(self.history, self.runs, test, calendar_days(PERIOD, UTC))
+        found = one_test(
+            self.history, self.runs, (self.product, test), calendar_days(PERIOD, UTC), "UTC"
+        )
         assert found.all is not None
         about = About(self.history, self.runs, test, (), (), {})
         since = concluded(about, found, found.all).since

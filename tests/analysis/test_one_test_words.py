@@ -33,7 +33,7 @@ def told(facts: Facts) -> Concluded:
     history = FullRecordedRuns(UUID(int=1), facts)
     [runs] = history.outcomes(Scope(), PERIOD)
     days = calendar_days(PERIOD, ZoneInfo("UTC"))
-    found = one_test(history, runs, runs.tests[0], days)
+    found = one_test(history, runs, (runs.product, runs.tests[0]), days, "UTC")
     assert found.all is not None
     pending = pending_by_test(history, Scope(), PERIOD).get((runs.product, runs.tests[0]), [])
     failing = failing_incidents(history, Scope(), PERIOD, runs.tests[0])

@@ -614,13 +614,12 @@ def test_a_clean_test_of_700_runs_fails_in_half_a_percent_at_most() -> None:
 def test_how_often_a_steady_test_fails_at_most_is_the_end_of_the_interval_in_its_table() -> None:
     history, runs = recorded(planted(runs=128))
     days = calendar_days(Period(EPOCH, max(run.started_at for run in runs.runs)), ZoneInfo("UTC"))
-    tries = one_test(history, runs, "test_000", days).all
+    tries = one_test(history, runs, (runs.product, "test_000"), days, "UTC").all
     assert tries is not None
-    assert tries.within is not None
-    assert tries.within.high is not None
-    told = answer(Known(tried(0, runs=tries.first[1]), None, "0 of 128 runs failed", None))
+    assert tries.first.high is not None
+    told = answer(Known(tried(0, runs=tries.first.total), None, "0 of 128 runs failed", None))
 
-    assert f"fails in {tenths(100 * tries.within.high)} % at most" in told.sentence
+    assert f"fails in {tenths(100 * tries.first.high)} % at most" in told.sentence
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -15,9 +15,9 @@ from hwci.analysis.benches.trials import Trials
 from hwci.analysis.benches.words import listed, of_blame
 from hwci.analysis.certainty import ATTEMPTS_NEEDED
 from hwci.analysis.flaky.onset import rates_beside
-from hwci.analysis.flaky.rows import answered, rated, whole
 from hwci.analysis.flaky.suspect_words import of_change, of_suspect
 from hwci.analysis.flaky.suspects import Intermittent, SeenProduct, bisected
+from hwci.analysis.flaky_rows import answered, rated, whole
 from hwci.contract.shape import ListPage
 from hwci.contract.suspects import AnsweredTest, FlakyRow, RatedTest, SuspectedTest
 from hwci.contract.vocabulary import CommitKind, Outcome, RankBy, Verdict

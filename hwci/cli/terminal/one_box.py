@@ -98,6 +98,4 @@ def _of_the_same(box: BoxHealth) -> Iterator[str]:
 def _of(share: Share | None) -> str:
     if share is None:
         return "none"
-    low, high = (None if end is None else 100 * end for end in (share.low, share.high))
-    rate = tables.within(100 * share.part / share.total, low, high)
-    return f"{share.part:,} of {share.total:,}, {rate}"
+    return f"{share.part:,} of {share.total:,}, {tables.share(share)}"

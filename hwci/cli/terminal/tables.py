@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from hwci.contract.failures import Failure, ResolvedFailure
     from hwci.contract.merges import CheckedMerge, Merge
     from hwci.contract.runs import Run, RunOnBox
+    from hwci.contract.shares import Share
     from hwci.contract.suspects import RatedTest, SuspectedTest
     from hwci.contract.times_to_fix import TimesToFix
 
@@ -171,6 +172,12 @@ def duration(seconds: float) -> str:
 def percent(share: float | None) -> float | None:
     """Return a share as a percentage."""
     return None if share is None else 100 * share
+
+
+def share(counted: Share) -> str:
+    """Return a share in percent, with its interval."""
+    low, high = (None if end is None else 100 * end for end in (counted.low, counted.high))
+    return within(100 * counted.part / counted.total, low, high)
 
 
 def within(rate: float, low: float | None, high: float | None) -> str:

@@ -10,6 +10,7 @@ from hwci.contract.flaky_history import FlakyHistories
 from hwci.contract.incidents import Incident
 from hwci.contract.lost_boards import LostBoardCounts
 from hwci.contract.merges import AnnouncedMerge, ExplainedMerge, MergePlan
+from hwci.contract.one_test import OneTest, TestName
 from hwci.contract.page_figures import PageFigures
 from hwci.contract.shape import ListPage
 from hwci.contract.suspects import FlakyRow
@@ -24,7 +25,7 @@ from hwci.wire.analysis.flaky_history import RankedHistoryQuery
 from hwci.wire.analysis.incidents import IncidentsQuery
 from hwci.wire.analysis.lost_boards import LostResolvedQuery
 from hwci.wire.analysis.one_box import OneBoxQuery
-from hwci.wire.analysis.one_test import OneTestAnswer, OneTestQuery, TestNameAnswer, TestNamesQuery
+from hwci.wire.analysis.one_test import OneTestQuery, TestNamesQuery
 from hwci.wire.analysis.page_figures import PageFiguresQuery
 from hwci.wire.endpoint import Endpoint, Who
 from hwci.wire.queries import (
@@ -126,11 +127,11 @@ BISECTION = Endpoint(
 ONE_TEST = Endpoint(
     "tests.show", "GET", "/api/orgs/{orgId}/ci-analysis/test", Who.READER,
     "One test over time on each box: how often it failed, and what a retry gave",
-    query=OneTestQuery, answer=OneTestAnswer, metrics=True
+    query=OneTestQuery, answer=OneTest, metrics=True
 )
 LIST_TESTS = Endpoint(
     "tests.list", "GET", "/api/orgs/{orgId}/ci-analysis/tests", Who.READER,
-    "List the tests that reports name", query=TestNamesQuery, answer=ListPage[TestNameAnswer],
+    "List the tests that reports name", query=TestNamesQuery, answer=ListPage[TestName],
     metrics=True
 )
 METRICS_BY_DAY = Endpoint(

@@ -130,7 +130,7 @@ def said_of(fleet: Simulated, test_id: str = TEST) -> Concluded:
     starts = [run.started_at for run in runs.runs]
     period = Period(min(starts), max(starts))
     days = calendar_days(period, ZoneInfo("UTC"))
-    test = one_test(history, runs, test_id, days)
+    test = one_test(history, runs, (runs.product, test_id), days, "UTC")
     assert test.all is not None
     pending = pending_by_test(history, Scope(), period).get((runs.product, test_id), [])
     failing = failing_incidents(history, Scope(), period, test_id) if pending else []

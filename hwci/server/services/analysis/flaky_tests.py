@@ -5,7 +5,7 @@ beside the rules").
 
 from collections.abc import Mapping, Sequence
 
-from hwci.analysis.flaky import rows as rows_of
+from hwci.analysis import flaky_rows as rows_of
 from hwci.analysis.flaky.suspects import flake_rates, flaky_tests, ranked
 from hwci.contract.flaky_history import BoxHistory, FlakyHistories
 from hwci.contract.shape import ListPage

@@ -122,7 +122,8 @@ function bands(shares, step) {
 
 /** A line with a step for each day; it has a gap where a day has no share. */
 function line(shares, step) {
-  return shares.map((one, i) => one && `${shares[i - 1] ? "L" : "M"}${i * step} ${level(one.part / one.total)}h${step}`).filter(Boolean).join("");
+  const across = ({ part, total }) => `${level(part / total)}h${step}`;
+  return shares.map((one, i) => one && `${shares[i - 1] ? "L" : "M"}${i * step} ${across(one)}`).filter(Boolean).join("");
 }
 
 function dayText(day, of, outOf, share) {
