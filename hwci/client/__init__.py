@@ -18,7 +18,11 @@ if TYPE_CHECKING:
     from hwci.client._sync import Client
     from hwci.client.errors import HwciError
     from hwci.client.session import Session
+    from hwci.contract.failures import Failure, FailureEvidence, ResolvedFailure
     from hwci.contract.flaky_tests import FlakyTest
+    from hwci.contract.merges import Merge
+    from hwci.contract.metrics import MetricsPage
+    from hwci.contract.products import Product, SuiteConfig
     from hwci.contract.runs import Run, RunDetail, RunEvent
     from hwci.contract.shape import ListPage
     from hwci.contract.vocabulary import (
@@ -30,13 +34,6 @@ if TYPE_CHECKING:
         RunStatus,
         Trigger,
         Verdict,
-    )
-    from hwci.wire.failures import FailureAnswer, FailureEvidence, ResolvedFailureAnswer
-    from hwci.wire.metrics import (
-        MetricsPage,
-        ProductAnswer,
-        SuiteConfigAnswer,
-        UncheckedMerge,
     )
     from hwci.wire.reports import (
         Changes,
@@ -53,18 +50,19 @@ __all__ = [
     "Changes",
     "Client",
     "CommitItem",
-    "FailureAnswer",
+    "Failure",
     "FailureClass",
     "FailureEvidence",
     "FlakyTest",
     "HwciError",
     "Label",
     "ListPage",
+    "Merge",
     "MergeAnnouncement",
     "MetricsPage",
     "Outcome",
-    "ProductAnswer",
-    "ResolvedFailureAnswer",
+    "Product",
+    "ResolvedFailure",
     "Role",
     "Run",
     "RunDetail",
@@ -73,11 +71,10 @@ __all__ = [
     "RunReport",
     "RunStatus",
     "Session",
-    "SuiteConfigAnswer",
+    "SuiteConfig",
     "SuiteConfiguration",
     "TestItem",
     "Trigger",
-    "UncheckedMerge",
     "Verdict",
     "calls",
     "errors",
@@ -89,14 +86,16 @@ _HOMES = {
     "hwci.client._sync": "Client",
     "hwci.client.errors": "HwciError",
     "hwci.client.session": "Session",
+    "hwci.contract.failures": "Failure FailureEvidence ResolvedFailure",
     "hwci.contract.flaky_tests": "FlakyTest",
+    "hwci.contract.merges": "Merge",
+    "hwci.contract.metrics": "MetricsPage",
+    "hwci.contract.products": "Product SuiteConfig",
+    "hwci.contract.runs": "Run RunDetail RunEvent",
+    "hwci.contract.shape": "ListPage",
     "hwci.contract.vocabulary": (
         "FailureClass Label Outcome Role RunEventType RunStatus Trigger Verdict"
     ),
-    "hwci.contract.runs": "Run RunDetail RunEvent",
-    "hwci.contract.shape": "ListPage",
-    "hwci.wire.failures": "FailureAnswer FailureEvidence ResolvedFailureAnswer",
-    "hwci.wire.metrics": "MetricsPage ProductAnswer SuiteConfigAnswer UncheckedMerge",
     "hwci.wire.reports": (
         "Changes CommitItem MergeAnnouncement RunReport SuiteConfiguration TestItem"
     ),

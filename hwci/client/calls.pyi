@@ -9,10 +9,18 @@ from hwci.client._call import Call, Id
 from hwci.contract.benches import Benches, OneBox
 from hwci.contract.bisection import Bisection
 from hwci.contract.boxes import Box, BoxNote
+from hwci.contract.causes import Cause
 from hwci.contract.days import Days
+from hwci.contract.explanations import Explanation, Gaps
+from hwci.contract.failures import Failure, FailureEvidence, ResolvedFailure, ReviewedFailures
 from hwci.contract.flaky_history import FlakyHistories
 from hwci.contract.flaky_tests import FlakyTest
+from hwci.contract.incidents import Incident
+from hwci.contract.lost_boards import LostBoardCounts
+from hwci.contract.merges import AnnouncedMerge, CheckedMerge, ExplainedMerge, Merge, MergePlan
+from hwci.contract.metrics import MetricsPage, SuiteConfigPlan, Trend
 from hwci.contract.one_test import OneTest, TestName
+from hwci.contract.products import Product, SuiteConfig
 from hwci.contract.runs import OpenedRun, Run, RunDetail
 from hwci.contract.shape import ListPage
 from hwci.contract.suspects import AnsweredTest, RatedTest, SuspectedTest
@@ -39,23 +47,10 @@ from hwci.wire.accounts import (
     SignedIn,
     TokenPair,
 )
-from hwci.wire.analysis.causes import CauseAnswer, OfTable, ReviewedAnswer, ReviewsBody
-from hwci.wire.analysis.explanations import ExplanationAnswer, GapsAnswer, UnsentChanges
-from hwci.wire.analysis.incidents import IncidentAnswer
-from hwci.wire.analysis.lost_boards import LostBoardsAnswer
-from hwci.wire.analysis.merges import AnnouncedMergeAnswer, ExplainedMergeAnswer, MergePlanAnswer
+from hwci.wire.analysis.causes import OfTable, ReviewsBody
+from hwci.wire.analysis.explanations import UnsentChanges
 from hwci.wire.base import HealthAnswer
 from hwci.wire.boxes import BoxInstallAnswer, InstalledBox
-from hwci.wire.failures import FailureAnswer, FailureEvidence, ResolvedFailureAnswer
-from hwci.wire.metrics import (
-    CheckedMergeAnswer,
-    MetricsPage,
-    ProductAnswer,
-    SuiteConfigAnswer,
-    SuiteConfigPlan,
-    TrendAnswer,
-    UncheckedMerge,
-)
 from hwci.wire.queries import Detail
 from hwci.wire.reports import MergeAnnouncement, RunReport, SuiteConfiguration
 from hwci.wire.runs import RunEvents, RunHead
@@ -540,12 +535,12 @@ def list_runs(org_id: Id, /, **query: Unpack[RunsFields]) -> Call[ListPage[Run]]
 def get_run(org_id: Id, run_id: Id, /) -> Call[RunDetail]:
     """Show one run record with all that was reported of it."""
 
-def list_products(org_id: Id, /, **query: Unpack[ProductsFields]) -> Call[ListPage[ProductAnswer]]:
+def list_products(org_id: Id, /, **query: Unpack[ProductsFields]) -> Call[ListPage[Product]]:
     """List the known products."""
 
 def list_suite_configs(
     org_id: Id, /, **query: Unpack[SuiteConfigsFields]
-) -> Call[ListPage[SuiteConfigAnswer]]:
+) -> Call[ListPage[SuiteConfig]]:
     """List suite configurations as sent."""
 
 def plan_suite_config(
@@ -556,27 +551,19 @@ def plan_suite_config(
 def metrics(org_id: Id, /, **query: Unpack[MetricsFields]) -> Call[MetricsPage]:
     """Open the metrics page: four tiles and the first rows of four tables."""
 
-def trend(org_id: Id, /, **query: Unpack[PeriodFields]) -> Call[TrendAnswer]:
+def trend(org_id: Id, /, **query: Unpack[PeriodFields]) -> Call[Trend]:
     """The four tiles over time: at most 90 slots of equal width."""
 
-def unchecked_merges(
-    org_id: Id, /, **query: Unpack[MergesFields]
-) -> Call[ListPage[UncheckedMerge]]:
+def unchecked_merges(org_id: Id, /, **query: Unpack[MergesFields]) -> Call[ListPage[Merge]]:
     """Merges not checked on hardware."""
 
-def checked_merges(
-    org_id: Id, /, **query: Unpack[MergeRunsFields]
-) -> Call[ListPage[CheckedMergeAnswer]]:
+def checked_merges(org_id: Id, /, **query: Unpack[MergeRunsFields]) -> Call[ListPage[CheckedMerge]]:
     """Merges checked on hardware, each with the run that checked it first."""
 
-def real_bugs(
-    org_id: Id, /, **query: Unpack[ResolvedFields]
-) -> Call[ListPage[ResolvedFailureAnswer]]:
+def real_bugs(org_id: Id, /, **query: Unpack[ResolvedFields]) -> Call[ListPage[ResolvedFailure]]:
     """Real FW bugs caught."""
 
-def other_failures(
-    org_id: Id, /, **query: Unpack[OthersFields]
-) -> Call[ListPage[ResolvedFailureAnswer]]:
+def other_failures(org_id: Id, /, **query: Unpack[OthersFields]) -> Call[ListPage[ResolvedFailure]]:
     """Resolved by a bench or harness change, ambiguous or dismissed."""
 
 def flakiest_tests(org_id: Id, /, **query: Unpack[FlakyFields]) -> Call[ListPage[FlakyTest]]:
@@ -585,7 +572,7 @@ def flakiest_tests(org_id: Id, /, **query: Unpack[FlakyFields]) -> Call[ListPage
 def flaky_history(org_id: Id, /, **query: Unpack[FlakyHistoryFields]) -> Call[FlakyHistories]:
     """Flakiest tests over time and boxes, in the slots of the trend."""
 
-def list_failures(org_id: Id, /, **query: Unpack[FailuresFields]) -> Call[ListPage[FailureAnswer]]:
+def list_failures(org_id: Id, /, **query: Unpack[FailuresFields]) -> Call[ListPage[Failure]]:
     """List failures that have an item in the period, with their labels."""
 
 def get_failure(org_id: Id, failure_id: Id, /) -> Call[FailureEvidence]:
@@ -593,33 +580,31 @@ def get_failure(org_id: Id, failure_id: Id, /) -> Call[FailureEvidence]:
 
 def confirm_failure(
     org_id: Id, failure_id: Id, /, note: str | None = None, issue: str | None = None
-) -> Call[ResolvedFailureAnswer]:
+) -> Call[ResolvedFailure]:
     """Count a resolved failure as a real firmware bug."""
 
 def dismiss_failure(
     org_id: Id, failure_id: Id, /, note: str | None = None, issue: str | None = None
-) -> Call[ResolvedFailureAnswer]:
+) -> Call[ResolvedFailure]:
     """Move a real firmware bug to the other list."""
 
 def reset_failure(
     org_id: Id, failure_id: Id, /, note: str | None = None, issue: str | None = None
-) -> Call[ResolvedFailureAnswer]:
+) -> Call[ResolvedFailure]:
     """Restore the automatic label of a reviewed failure."""
 
-def review_failures(org_id: Id, /, body: ReviewsBody) -> Call[ReviewedAnswer]:
+def review_failures(org_id: Id, /, body: ReviewsBody) -> Call[ReviewedFailures]:
     """Confirm, dismiss and reset several failures, all or none."""
 
-def list_merges(
-    org_id: Id, /, **query: Unpack[MergeRunsFields]
-) -> Call[ListPage[AnnouncedMergeAnswer]]:
+def list_merges(org_id: Id, /, **query: Unpack[MergeRunsFields]) -> Call[ListPage[AnnouncedMerge]]:
     """Announced merges, each with the runs that checked it or tell why none did."""
 
 def explain_unchecked_merges(
     org_id: Id, /, **query: Unpack[MergeRunsFields]
-) -> Call[ListPage[ExplainedMergeAnswer]]:
+) -> Call[ListPage[ExplainedMerge]]:
     """Merges not checked on hardware, each with the one cause of it."""
 
-def plan_merges(org_id: Id, /, **query: Unpack[MergePlanFields]) -> Call[MergePlanAnswer]:
+def plan_merges(org_id: Id, /, **query: Unpack[MergePlanFields]) -> Call[MergePlan]:
     """The runs that would check these merges in the least board time."""
 
 def box_health(org_id: Id, /, **query: Unpack[PeriodFields]) -> Call[Benches]:
@@ -628,15 +613,15 @@ def box_health(org_id: Id, /, **query: Unpack[PeriodFields]) -> Call[Benches]:
 def one_box(org_id: Id, /, **query: Unpack[OneBoxFields]) -> Call[OneBox]:
     """One box: how it compares, its shares beside the others', what failed on it alone."""
 
-def explain_failure(org_id: Id, failure_id: Id, /) -> Call[ExplanationAnswer]:
+def explain_failure(org_id: Id, failure_id: Id, /) -> Call[Explanation]:
     """Show which single edits would give a failure another class."""
 
 def explain_failure_with_git(
     org_id: Id, failure_id: Id, /, unsent: Sequence[UnsentChanges]
-) -> Call[ExplanationAnswer]:
+) -> Call[Explanation]:
     """The same, with what git has of changes that runs did not send; nothing is kept."""
 
-def list_gaps(org_id: Id, /, **query: Unpack[PeriodFields]) -> Call[GapsAnswer]:
+def list_gaps(org_id: Id, /, **query: Unpack[PeriodFields]) -> Call[Gaps]:
     """What CI leaves out, and how many ambiguous failures it would decide."""
 
 def suspects(
@@ -647,23 +632,21 @@ def suspects(
 def suspects_history(org_id: Id, /, **query: Unpack[RankedHistoryFields]) -> Call[FlakyHistories]:
     """The same tests over time, on each box."""
 
-def list_causes(org_id: Id, /, **query: Unpack[CausesFields]) -> Call[ListPage[CauseAnswer]]:
+def list_causes(org_id: Id, /, **query: Unpack[CausesFields]) -> Call[ListPage[Cause]]:
     """Resolved failures by cause: what one commit broke and one fixed, as one."""
 
-def lost_boards(org_id: Id, /, **query: Unpack[PeriodFields]) -> Call[LostBoardsAnswer]:
+def lost_boards(org_id: Id, /, **query: Unpack[PeriodFields]) -> Call[LostBoardCounts]:
     """How many resolved failures lie in runs that lost their board, and which."""
 
 def lost_resolved(
     org_id: Id, /, **query: Unpack[LostResolvedFields]
-) -> Call[ListPage[ResolvedFailureAnswer]]:
+) -> Call[ListPage[ResolvedFailure]]:
     """The same as rows of the tables of resolved failures."""
 
-def lost_failures(org_id: Id, /, **query: Unpack[FailuresFields]) -> Call[ListPage[FailureAnswer]]:
+def lost_failures(org_id: Id, /, **query: Unpack[FailuresFields]) -> Call[ListPage[Failure]]:
     """All failures in runs that lost their board, as `ci-failures` lists them."""
 
-def list_incidents(
-    org_id: Id, /, **query: Unpack[IncidentsFields]
-) -> Call[ListPage[IncidentAnswer]]:
+def list_incidents(org_id: Id, /, **query: Unpack[IncidentsFields]) -> Call[ListPage[Incident]]:
     """Failures that one cause explains, as one: tests by boxes, the commits that began it."""
 
 def trends(org_id: Id, /, **query: Unpack[PeriodFields]) -> Call[Trends]:

@@ -43,10 +43,18 @@ from hwci.client.calls import (
 from hwci.contract.benches import Benches, OneBox
 from hwci.contract.bisection import Bisection
 from hwci.contract.boxes import Box, BoxNote
+from hwci.contract.causes import Cause
 from hwci.contract.days import Days
+from hwci.contract.explanations import Explanation, Gaps
+from hwci.contract.failures import Failure, FailureEvidence, ResolvedFailure, ReviewedFailures
 from hwci.contract.flaky_history import FlakyHistories
 from hwci.contract.flaky_tests import FlakyTest
+from hwci.contract.incidents import Incident
+from hwci.contract.lost_boards import LostBoardCounts
+from hwci.contract.merges import AnnouncedMerge, CheckedMerge, ExplainedMerge, Merge, MergePlan
+from hwci.contract.metrics import MetricsPage, SuiteConfigPlan, Trend
 from hwci.contract.one_test import OneTest, TestName
+from hwci.contract.products import Product, SuiteConfig
 from hwci.contract.runs import OpenedRun, Run, RunDetail
 from hwci.contract.suspects import AnsweredTest, RatedTest, SuspectedTest
 from hwci.contract.times_to_fix import TimesToFix
@@ -72,23 +80,10 @@ from hwci.wire.accounts import (
     SignedIn,
     TokenPair,
 )
-from hwci.wire.analysis.causes import CauseAnswer, ReviewedAnswer, ReviewsBody
-from hwci.wire.analysis.explanations import ExplanationAnswer, GapsAnswer, UnsentChanges
-from hwci.wire.analysis.incidents import IncidentAnswer
-from hwci.wire.analysis.lost_boards import LostBoardsAnswer
-from hwci.wire.analysis.merges import AnnouncedMergeAnswer, ExplainedMergeAnswer, MergePlanAnswer
+from hwci.wire.analysis.causes import ReviewsBody
+from hwci.wire.analysis.explanations import UnsentChanges
 from hwci.wire.base import HealthAnswer
 from hwci.wire.boxes import BoxInstallAnswer, InstalledBox
-from hwci.wire.failures import FailureAnswer, FailureEvidence, ResolvedFailureAnswer
-from hwci.wire.metrics import (
-    CheckedMergeAnswer,
-    MetricsPage,
-    ProductAnswer,
-    SuiteConfigAnswer,
-    SuiteConfigPlan,
-    TrendAnswer,
-    UncheckedMerge,
-)
 from hwci.wire.reports import MergeAnnouncement, RunReport, SuiteConfiguration
 from hwci.wire.runs import RunEvents, RunHead
 from hwci.wire.sso import SsoProviders
@@ -98,13 +93,13 @@ class Merges:
     def announce(self, body: MergeAnnouncement) -> None:
         """Announce a merge; the same identity again changes nothing."""
 
-    def list(self, **query: Unpack[MergeRunsFields]) -> Listing[AnnouncedMergeAnswer]:
+    def list(self, **query: Unpack[MergeRunsFields]) -> Listing[AnnouncedMerge]:
         """Announced merges, each with the runs that checked it or tell why none did."""
 
-    def unchecked(self, **query: Unpack[MergeRunsFields]) -> Listing[ExplainedMergeAnswer]:
+    def unchecked(self, **query: Unpack[MergeRunsFields]) -> Listing[ExplainedMerge]:
         """Merges not checked on hardware, each with the one cause of it."""
 
-    def plan(self, **query: Unpack[MergePlanFields]) -> MergePlanAnswer:
+    def plan(self, **query: Unpack[MergePlanFields]) -> MergePlan:
         """The runs that would check these merges in the least board time."""
 
 class Runs:
@@ -124,7 +119,7 @@ class SuiteConfigs:
     def put(self, body: SuiteConfiguration) -> None:
         """Describe a product's files; an earlier configuration is replaced."""
 
-    def list(self, **query: Unpack[SuiteConfigsFields]) -> Listing[SuiteConfigAnswer]:
+    def list(self, **query: Unpack[SuiteConfigsFields]) -> Listing[SuiteConfig]:
         """List suite configurations as sent."""
 
     def plan(self, body: SuiteConfiguration, **query: Unpack[PlanFields]) -> SuiteConfigPlan:
@@ -296,26 +291,26 @@ class LiveRuns:
         """Report which tests of a live run began or ended."""
 
 class Products:
-    def list(self, **query: Unpack[ProductsFields]) -> Listing[ProductAnswer]:
+    def list(self, **query: Unpack[ProductsFields]) -> Listing[Product]:
         """List the known products."""
 
 class Metrics:
     def page(self, **query: Unpack[MetricsFields]) -> MetricsPage:
         """Open the metrics page: four tiles and the first rows of four tables."""
 
-    def trend(self, **query: Unpack[PeriodFields]) -> TrendAnswer:
+    def trend(self, **query: Unpack[PeriodFields]) -> Trend:
         """The four tiles over time: at most 90 slots of equal width."""
 
-    def unchecked_merges(self, **query: Unpack[MergesFields]) -> Listing[UncheckedMerge]:
+    def unchecked_merges(self, **query: Unpack[MergesFields]) -> Listing[Merge]:
         """Merges not checked on hardware."""
 
-    def checked_merges(self, **query: Unpack[MergeRunsFields]) -> Listing[CheckedMergeAnswer]:
+    def checked_merges(self, **query: Unpack[MergeRunsFields]) -> Listing[CheckedMerge]:
         """Merges checked on hardware, each with the run that checked it first."""
 
-    def real_bugs(self, **query: Unpack[ResolvedFields]) -> Listing[ResolvedFailureAnswer]:
+    def real_bugs(self, **query: Unpack[ResolvedFields]) -> Listing[ResolvedFailure]:
         """Real FW bugs caught."""
 
-    def other_failures(self, **query: Unpack[OthersFields]) -> Listing[ResolvedFailureAnswer]:
+    def other_failures(self, **query: Unpack[OthersFields]) -> Listing[ResolvedFailure]:
         """Resolved by a bench or harness change, ambiguous or dismissed."""
 
     def flakiest_tests(self, **query: Unpack[FlakyFields]) -> Listing[FlakyTest]:
@@ -334,7 +329,7 @@ class Metrics:
         """How long failures took until they were seen, and fixed, by product and box."""
 
 class Failures:
-    def list(self, **query: Unpack[FailuresFields]) -> Listing[FailureAnswer]:
+    def list(self, **query: Unpack[FailuresFields]) -> Listing[Failure]:
         """List failures that have an item in the period, with their labels."""
 
     def get(self, failure_id: Id, /) -> FailureEvidence:
@@ -342,31 +337,29 @@ class Failures:
 
     def confirm(
         self, failure_id: Id, /, note: str | None = None, issue: str | None = None
-    ) -> ResolvedFailureAnswer:
+    ) -> ResolvedFailure:
         """Count a resolved failure as a real firmware bug."""
 
     def dismiss(
         self, failure_id: Id, /, note: str | None = None, issue: str | None = None
-    ) -> ResolvedFailureAnswer:
+    ) -> ResolvedFailure:
         """Move a real firmware bug to the other list."""
 
     def reset(
         self, failure_id: Id, /, note: str | None = None, issue: str | None = None
-    ) -> ResolvedFailureAnswer:
+    ) -> ResolvedFailure:
         """Restore the automatic label of a reviewed failure."""
 
-    def review(self, body: ReviewsBody) -> ReviewedAnswer:
+    def review(self, body: ReviewsBody) -> ReviewedFailures:
         """Confirm, dismiss and reset several failures, all or none."""
 
-    def explain(self, failure_id: Id, /) -> ExplanationAnswer:
+    def explain(self, failure_id: Id, /) -> Explanation:
         """Show which single edits would give a failure another class."""
 
-    def explain_with_git(
-        self, failure_id: Id, /, unsent: Sequence[UnsentChanges]
-    ) -> ExplanationAnswer:
+    def explain_with_git(self, failure_id: Id, /, unsent: Sequence[UnsentChanges]) -> Explanation:
         """The same, with what git has of changes that runs did not send; nothing is kept."""
 
-    def gaps(self, **query: Unpack[PeriodFields]) -> GapsAnswer:
+    def gaps(self, **query: Unpack[PeriodFields]) -> Gaps:
         """What CI leaves out, and how many ambiguous failures it would decide."""
 
 class Tests:
@@ -388,21 +381,21 @@ class Tests:
         """List the tests that reports name."""
 
 class Causes:
-    def list(self, **query: Unpack[CausesFields]) -> Listing[CauseAnswer]:
+    def list(self, **query: Unpack[CausesFields]) -> Listing[Cause]:
         """Resolved failures by cause: what one commit broke and one fixed, as one."""
 
 class LostBoards:
-    def count(self, **query: Unpack[PeriodFields]) -> LostBoardsAnswer:
+    def count(self, **query: Unpack[PeriodFields]) -> LostBoardCounts:
         """How many resolved failures lie in runs that lost their board, and which."""
 
-    def resolved(self, **query: Unpack[LostResolvedFields]) -> Listing[ResolvedFailureAnswer]:
+    def resolved(self, **query: Unpack[LostResolvedFields]) -> Listing[ResolvedFailure]:
         """The same as rows of the tables of resolved failures."""
 
-    def failures(self, **query: Unpack[FailuresFields]) -> Listing[FailureAnswer]:
+    def failures(self, **query: Unpack[FailuresFields]) -> Listing[Failure]:
         """All failures in runs that lost their board, as `ci-failures` lists them."""
 
 class Incidents:
-    def list(self, **query: Unpack[IncidentsFields]) -> Listing[IncidentAnswer]:
+    def list(self, **query: Unpack[IncidentsFields]) -> Listing[Incident]:
         """Failures that one cause explains, as one: tests by boxes, the commits that began it."""
 
 class Server:
@@ -416,15 +409,13 @@ class AsyncMerges:
     async def announce(self, body: MergeAnnouncement) -> None:
         """Announce a merge; the same identity again changes nothing."""
 
-    async def list(self, **query: Unpack[MergeRunsFields]) -> AsyncListing[AnnouncedMergeAnswer]:
+    async def list(self, **query: Unpack[MergeRunsFields]) -> AsyncListing[AnnouncedMerge]:
         """Announced merges, each with the runs that checked it or tell why none did."""
 
-    async def unchecked(
-        self, **query: Unpack[MergeRunsFields]
-    ) -> AsyncListing[ExplainedMergeAnswer]:
+    async def unchecked(self, **query: Unpack[MergeRunsFields]) -> AsyncListing[ExplainedMerge]:
         """Merges not checked on hardware, each with the one cause of it."""
 
-    async def plan(self, **query: Unpack[MergePlanFields]) -> MergePlanAnswer:
+    async def plan(self, **query: Unpack[MergePlanFields]) -> MergePlan:
         """The runs that would check these merges in the least board time."""
 
 class AsyncRuns:
@@ -446,7 +437,7 @@ class AsyncSuiteConfigs:
     async def put(self, body: SuiteConfiguration) -> None:
         """Describe a product's files; an earlier configuration is replaced."""
 
-    async def list(self, **query: Unpack[SuiteConfigsFields]) -> AsyncListing[SuiteConfigAnswer]:
+    async def list(self, **query: Unpack[SuiteConfigsFields]) -> AsyncListing[SuiteConfig]:
         """List suite configurations as sent."""
 
     async def plan(self, body: SuiteConfiguration, **query: Unpack[PlanFields]) -> SuiteConfigPlan:
@@ -622,32 +613,26 @@ class AsyncLiveRuns:
         """Report which tests of a live run began or ended."""
 
 class AsyncProducts:
-    async def list(self, **query: Unpack[ProductsFields]) -> AsyncListing[ProductAnswer]:
+    async def list(self, **query: Unpack[ProductsFields]) -> AsyncListing[Product]:
         """List the known products."""
 
 class AsyncMetrics:
     async def page(self, **query: Unpack[MetricsFields]) -> MetricsPage:
         """Open the metrics page: four tiles and the first rows of four tables."""
 
-    async def trend(self, **query: Unpack[PeriodFields]) -> TrendAnswer:
+    async def trend(self, **query: Unpack[PeriodFields]) -> Trend:
         """The four tiles over time: at most 90 slots of equal width."""
 
-    async def unchecked_merges(self, **query: Unpack[MergesFields]) -> AsyncListing[UncheckedMerge]:
+    async def unchecked_merges(self, **query: Unpack[MergesFields]) -> AsyncListing[Merge]:
         """Merges not checked on hardware."""
 
-    async def checked_merges(
-        self, **query: Unpack[MergeRunsFields]
-    ) -> AsyncListing[CheckedMergeAnswer]:
+    async def checked_merges(self, **query: Unpack[MergeRunsFields]) -> AsyncListing[CheckedMerge]:
         """Merges checked on hardware, each with the run that checked it first."""
 
-    async def real_bugs(
-        self, **query: Unpack[ResolvedFields]
-    ) -> AsyncListing[ResolvedFailureAnswer]:
+    async def real_bugs(self, **query: Unpack[ResolvedFields]) -> AsyncListing[ResolvedFailure]:
         """Real FW bugs caught."""
 
-    async def other_failures(
-        self, **query: Unpack[OthersFields]
-    ) -> AsyncListing[ResolvedFailureAnswer]:
+    async def other_failures(self, **query: Unpack[OthersFields]) -> AsyncListing[ResolvedFailure]:
         """Resolved by a bench or harness change, ambiguous or dismissed."""
 
     async def flakiest_tests(self, **query: Unpack[FlakyFields]) -> AsyncListing[FlakyTest]:
@@ -666,7 +651,7 @@ class AsyncMetrics:
         """How long failures took until they were seen, and fixed, by product and box."""
 
 class AsyncFailures:
-    async def list(self, **query: Unpack[FailuresFields]) -> AsyncListing[FailureAnswer]:
+    async def list(self, **query: Unpack[FailuresFields]) -> AsyncListing[Failure]:
         """List failures that have an item in the period, with their labels."""
 
     async def get(self, failure_id: Id, /) -> FailureEvidence:
@@ -674,31 +659,31 @@ class AsyncFailures:
 
     async def confirm(
         self, failure_id: Id, /, note: str | None = None, issue: str | None = None
-    ) -> ResolvedFailureAnswer:
+    ) -> ResolvedFailure:
         """Count a resolved failure as a real firmware bug."""
 
     async def dismiss(
         self, failure_id: Id, /, note: str | None = None, issue: str | None = None
-    ) -> ResolvedFailureAnswer:
+    ) -> ResolvedFailure:
         """Move a real firmware bug to the other list."""
 
     async def reset(
         self, failure_id: Id, /, note: str | None = None, issue: str | None = None
-    ) -> ResolvedFailureAnswer:
+    ) -> ResolvedFailure:
         """Restore the automatic label of a reviewed failure."""
 
-    async def review(self, body: ReviewsBody) -> ReviewedAnswer:
+    async def review(self, body: ReviewsBody) -> ReviewedFailures:
         """Confirm, dismiss and reset several failures, all or none."""
 
-    async def explain(self, failure_id: Id, /) -> ExplanationAnswer:
+    async def explain(self, failure_id: Id, /) -> Explanation:
         """Show which single edits would give a failure another class."""
 
     async def explain_with_git(
         self, failure_id: Id, /, unsent: Sequence[UnsentChanges]
-    ) -> ExplanationAnswer:
+    ) -> Explanation:
         """The same, with what git has of changes that runs did not send; nothing is kept."""
 
-    async def gaps(self, **query: Unpack[PeriodFields]) -> GapsAnswer:
+    async def gaps(self, **query: Unpack[PeriodFields]) -> Gaps:
         """What CI leaves out, and how many ambiguous failures it would decide."""
 
 class AsyncTests:
@@ -720,23 +705,21 @@ class AsyncTests:
         """List the tests that reports name."""
 
 class AsyncCauses:
-    async def list(self, **query: Unpack[CausesFields]) -> AsyncListing[CauseAnswer]:
+    async def list(self, **query: Unpack[CausesFields]) -> AsyncListing[Cause]:
         """Resolved failures by cause: what one commit broke and one fixed, as one."""
 
 class AsyncLostBoards:
-    async def count(self, **query: Unpack[PeriodFields]) -> LostBoardsAnswer:
+    async def count(self, **query: Unpack[PeriodFields]) -> LostBoardCounts:
         """How many resolved failures lie in runs that lost their board, and which."""
 
-    async def resolved(
-        self, **query: Unpack[LostResolvedFields]
-    ) -> AsyncListing[ResolvedFailureAnswer]:
+    async def resolved(self, **query: Unpack[LostResolvedFields]) -> AsyncListing[ResolvedFailure]:
         """The same as rows of the tables of resolved failures."""
 
-    async def failures(self, **query: Unpack[FailuresFields]) -> AsyncListing[FailureAnswer]:
+    async def failures(self, **query: Unpack[FailuresFields]) -> AsyncListing[Failure]:
         """All failures in runs that lost their board, as `ci-failures` lists them."""
 
 class AsyncIncidents:
-    async def list(self, **query: Unpack[IncidentsFields]) -> AsyncListing[IncidentAnswer]:
+    async def list(self, **query: Unpack[IncidentsFields]) -> AsyncListing[Incident]:
         """Failures that one cause explains, as one: tests by boxes, the commits that began it."""
 
 class AsyncServer:

@@ -239,6 +239,45 @@ class BoxStatus(StrEnum):
     REPORTED = "reported"
 
 
+class UncheckedCause(StrEnum):
+    """Why a merge is unchecked."""
+
+    HARDWARE_NOT_REACHED = "hardware_not_reached"
+    NO_TESTS = "no_tests"
+    OTHER_PRODUCT = "other_product"
+    NOT_IN_PUSH_LIST = "not_in_push_list"
+    NOTHING_RAN = "nothing_ran"
+
+
+class MissingRun(StrEnum):
+    """Why no run can be planned for a merge."""
+
+    NO_RUN = "no_run"
+    NOT_REACHED = "not_reached"
+
+
+class Gap(StrEnum):
+    """What CI may leave out."""
+
+    NO_VERDICT = "noVerdict"
+    NO_CONFIGURATION = "noConfiguration"
+    NO_CHANGES = "noChanges"
+    CUT_LISTS = "cutLists"
+    UNCONNECTED_FIX = "unconnectedFix"
+
+
+class EditKind(StrEnum):
+    """What would have to be otherwise for a failure to have another class."""
+
+    VERDICT = "verdict"
+    PATTERN_ADDED = "patternAdded"
+    PATTERN_REMOVED = "patternRemoved"
+    FILES_WHOLE = "filesWhole"
+    COMMITS_WHOLE = "commitsWhole"
+    CHANGES_SENT = "changesSent"
+    REVIEW = "review"
+
+
 class NotCompared(StrEnum):
     """Why a box is not compared with the others."""
 

@@ -144,6 +144,10 @@ class PageQuery(Query):
         """Return the rows of this page, and the number of all."""
         return Listing(rows[self.offset :][: self.limit], len(rows))
 
+    def paged(self, rows: Sequence[Row]) -> ListPage[Row]:
+        """Make the answer with this page of all rows."""
+        return self.page_of(self.slice_of(rows))
+
     @overload
     def page_of(self, rows: Listing[Row]) -> ListPage[Row]: ...
 

@@ -12,9 +12,8 @@ import pytest
 import yaml
 
 from hwci.analysis.failures.ci_lines import lines_of, system_of
-from hwci.analysis.failures.gaps import Gap
 from hwci.ci.systems import SYSTEMS
-from hwci.contract.vocabulary import CiSystem
+from hwci.contract.vocabulary import CiSystem, Gap
 from tests.support.clones import git
 
 JOBS = Path(__file__).parents[2] / "hwci/ci/jobs"

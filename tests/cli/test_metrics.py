@@ -139,9 +139,9 @@ def test_tiles_in_csv_are_numbers_in_columns_of_their_own(signed_in: Command) ->
     block = signed_in("metrics", "-o", "csv").out.split("\n\n")[0]
     tiles = json.loads(signed_in("trends", "--json").out)["tiles"]
     shares = {
-        row["tile"]: ",".join(f"{100 * row['now'][end]:.3f}" for end in ("low", "high"))
-        for row in tiles
-        if row["now"]["low"]
+        tile["tile"]: f"{100 * tile['now']['low']:.3f},{100 * tile['now']['high']:.3f}"
+        for tile in tiles
+        if tile["now"]["low"]
     }
 
     assert block.splitlines() == [

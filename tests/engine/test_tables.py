@@ -201,7 +201,7 @@ def rows_of(**wanted: Any) -> list[str]:
         past.history, past.read().other_failures, OtherSelection(**wanted, limit=9)
     )
     assert found.total == len(found.items)
-    return [f"{one.key.sha}/{one.key.lane.box_key[-1]}" for one in found.items]
+    return [f"{one.first_failure.sha}/{one.box_key[-1]}" for one in found.items]
 
 
 @pytest.mark.parametrize(
@@ -264,7 +264,7 @@ def test_a_slice_of_what_matches_is_described_and_nothing_else() -> None:
 
     found = other_failures(history, past.read().other_failures, replace(wanted, offset=1, limit=1))
 
-    assert ([one.key.sha for one in found.items], found.total) == (["c"], 3)
+    assert ([one.first_failure.sha for one in found.items], found.total) == (["c"], 3)
     assert described == ["e"]
 
 

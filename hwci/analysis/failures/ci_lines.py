@@ -12,17 +12,8 @@ from types import MappingProxyType
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-from hwci.analysis.failures.gaps import Gap
-from hwci.contract.vocabulary import CiSystem
-
-
-class CiLines(NamedTuple):
-    """Lines to paste. `where` says into which file and job; `ci` None: into any."""
-
-    ci: CiSystem | None
-    where: str
-    lines: str
-
+from hwci.contract.explanations import CiLines
+from hwci.contract.vocabulary import CiSystem, Gap
 
 _PAGES = (
     (CiSystem.GITHUB, re.compile(r"/actions/runs/\d")),
@@ -51,11 +42,11 @@ def lines_of(gap: Gap, addresses: Iterable[str]) -> list[CiLines]:
     job, texts = _LINES[gap]
     systems = dict.fromkeys(filter(None, map(system_of, addresses)))
     found = [
-        CiLines(system, f"In {_FILES[system]}, in {job}", texts[system])
+        CiLines(ci=system, where=f"In {_FILES[system]}, in {job}", lines=texts[system])
         for system in systems
         if system in texts
     ]
-    return found or [CiLines(None, f"In {job}", texts[None])]
+    return found or [CiLines(ci=None, where=f"In {job}", lines=texts[None])]
 
 
 _FILES = {

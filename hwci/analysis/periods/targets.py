@@ -9,8 +9,8 @@ from collections.abc import Iterable, Sequence
 from decimal import Decimal
 
 from hwci.contract.days import DayCounts, Target, Targets
+from hwci.contract.products import Targets as Aims
 from hwci.engine.facts import SuiteConfig
-from hwci.engine.facts import Targets as Aims
 
 
 def targets(configs: Iterable[SuiteConfig | None], days: Sequence[DayCounts]) -> Targets | None:

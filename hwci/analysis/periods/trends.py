@@ -10,10 +10,11 @@ from math import hypot
 from typing import NamedTuple
 
 from hwci.analysis.certainty import ATTEMPTS_NEEDED, share_of_cases, wilson
+from hwci.contract.metrics import Tiles
 from hwci.contract.trends import ShareChange, TileFigure, TileName, TileTrend, Trends
 from hwci.engine.history import History, Scope
 from hwci.engine.page.overview import read_tiles
-from hwci.engine.page.reading import Tally, Tiles
+from hwci.engine.page.reading import Tally
 from hwci.engine.periods import Period
 
 _EARLIEST = datetime.min.replace(tzinfo=UTC)
@@ -85,10 +86,10 @@ def trends(history: History, scope: Scope, period: Period) -> Trends:
 
 def _counts(tiles: Tiles) -> dict[TileName, int | Tally]:
     return {
-        "mergesChecked": tiles.merges_checked,
+        "mergesChecked": Tally(tiles.merges_checked.checked, tiles.merges_checked.announced),
         "realFwBugs": tiles.real_fw_bugs.real,
-        "flakyFailures": tiles.flaky_failures,
-        "infraRuns": tiles.infra_runs,
+        "flakyFailures": tiles.flaky_failures.count,
+        "infraRuns": Tally(tiles.infra_runs.infra, tiles.infra_runs.total),
     }
 
 

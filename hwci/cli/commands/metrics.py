@@ -4,7 +4,7 @@ they look; the server computes the figures.
 """
 
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import fields, replace
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
@@ -36,9 +36,9 @@ if TYPE_CHECKING:
 
     from hwci.client import Call, Client
     from hwci.contract.flaky_tests import FlakyTest
+    from hwci.contract.metrics import MetricsPage
     from hwci.contract.shape import ListPage
     from hwci.contract.suspects import RatedTest
-    from hwci.wire.metrics import MetricsPage
 
     Shaped = Callable[[tables.View], tables.Layout[Any]]
 
@@ -340,11 +340,11 @@ def _plain_merges(
     """Return the unchecked merges of a box as the table has them: only the runs that tell why are
     of a box, so the call gives these, too.
     """
-    from hwci.wire.metrics import UncheckedMerge
+    from hwci.contract.merges import Merge
 
-    fields = set(UncheckedMerge.model_fields)
+    names = [column.name for column in fields(Merge)]
     rows = _rows(server, table, filters, limit)
-    return [UncheckedMerge(**row.model_dump(include=fields)) for row in rows]
+    return [Merge(**{name: getattr(row, name) for name in names}) for row in rows]
 
 
 def _note_broken(server: Connection, filters: dict[str, Any]) -> int:

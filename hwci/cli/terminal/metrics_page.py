@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 
     from rich.console import RenderableType
 
+    from hwci.contract.failures import Failure
+    from hwci.contract.lost_boards import LostBoardCounts
+    from hwci.contract.metrics import MetricsPage
     from hwci.contract.shape import ListPage
     from hwci.contract.suspects import RatedTest
     from hwci.contract.trends import TileFigure, Trends
-    from hwci.wire.analysis.lost_boards import LostBoardsAnswer
-    from hwci.wire.failures import FailureAnswer
-    from hwci.wire.metrics import MetricsPage
 
 ROW_OF_TILES_WIDTH = 120
 TILE_HEIGHT = 6
@@ -77,8 +77,8 @@ class Overview(NamedTuple):
     flakiest: Flakiest
     causes: int
     trends: Trends
-    lost_boards: LostBoardsAnswer
-    pending: ListPage[FailureAnswer]
+    lost_boards: LostBoardCounts
+    pending: ListPage[Failure]
     incidents: int
     scope: Scope
 

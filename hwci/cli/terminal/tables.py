@@ -17,12 +17,13 @@ from hwci.said import counted, short, shortest, tenths
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from hwci.contract.runs import Run
+    from hwci.contract.commits import BrokenBy
+    from hwci.contract.failures import Failure, ResolvedFailure
+    from hwci.contract.merges import CheckedMerge, Merge
+    from hwci.contract.runs import Run, RunOnBox
     from hwci.contract.shares import Share
     from hwci.contract.suspects import RatedTest, SuspectedTest
     from hwci.contract.times_to_fix import TimesToFix
-    from hwci.wire.failures import BrokenByAnswer, FailureAnswer, ResolvedFailureAnswer, RunOnBox
-    from hwci.wire.metrics import CheckedMergeAnswer, UncheckedMerge
 
 Row = TypeVar("Row")
 
@@ -238,7 +239,7 @@ def only_repo(rows: Iterable[Any]) -> str | None:
     return names.pop() if len(names) == 1 else None
 
 
-def broken_by(found: BrokenByAnswer | None, digits: Callable[[str], str] = short) -> str:
+def broken_by(found: BrokenBy | None, digits: Callable[[str], str] = short) -> str:
     """Name the commit that broke a test, or the range of those that may have."""
     if found is None:
         return "unknown"
@@ -247,7 +248,7 @@ def broken_by(found: BrokenByAnswer | None, digits: Callable[[str], str] = short
     return f"{digits(found.start)} .. {digits(found.end)} ({len(found.commits)} commits)"
 
 
-def broken_by_column(header: str, of: Callable[[Row], BrokenByAnswer | None]) -> Column[Row]:
+def broken_by_column(header: str, of: Callable[[Row], BrokenBy | None]) -> Column[Row]:
     """Return the column of the commit that broke a test."""
     return Column(
         header,
@@ -281,7 +282,7 @@ _RESOLVED_KEYS = (
 )
 
 
-def _resolved_columns(view: View) -> list[Column[ResolvedFailureAnswer]]:
+def _resolved_columns(view: View) -> list[Column[ResolvedFailure]]:
     return [
         id_column(lambda row: row.id),
         time_column("First failed", lambda row: row.first_failure.started_at, view.now),
@@ -291,7 +292,7 @@ def _resolved_columns(view: View) -> list[Column[ResolvedFailureAnswer]]:
     ]
 
 
-def _broken_and_fixed() -> list[Column[ResolvedFailureAnswer]]:
+def _broken_and_fixed() -> list[Column[ResolvedFailure]]:
     return [
         broken_by_column("Broken by", lambda row: row.broken_by),
         commit_column("Fixed by", lambda row: row.fix.sha if row.fix else None, "not known"),
@@ -299,16 +300,16 @@ def _broken_and_fixed() -> list[Column[ResolvedFailureAnswer]]:
     ]
 
 
-def status(row: ResolvedFailureAnswer) -> str:
+def status(row: ResolvedFailure) -> str:
     """Return who reviewed a failure, and how: `confirmed by Ana`; or that nobody did."""
     return f"{REVIEWED[row.review.action]} by {row.status}" if row.review else row.status
 
 
-def _status_column() -> Column[ResolvedFailureAnswer]:
+def _status_column() -> Column[ResolvedFailure]:
     return Column("Status", status, spare=True)
 
 
-def real_bugs(view: View) -> Layout[ResolvedFailureAnswer]:
+def real_bugs(view: View) -> Layout[ResolvedFailure]:
     """Resolved failures that were real firmware bugs."""
     return Layout(
         "real-bugs",
@@ -323,7 +324,7 @@ def real_bugs(view: View) -> Layout[ResolvedFailureAnswer]:
     )
 
 
-def other_failures(view: View) -> Layout[ResolvedFailureAnswer]:
+def other_failures(view: View) -> Layout[ResolvedFailure]:
     """Resolved failures that were not, each with its reason."""
     return Layout(
         "other-failures",
@@ -445,8 +446,8 @@ _FAILURE_KEYS = (
 
 
 def _failure_columns(
-    view: View, dated: str, at: Callable[[FailureAnswer], datetime]
-) -> list[Column[FailureAnswer]]:
+    view: View, dated: str, at: Callable[[Failure], datetime]
+) -> list[Column[Failure]]:
     return [
         id_column(lambda row: row.id),
         time_column(dated, at, view.now),
@@ -458,7 +459,7 @@ def _failure_columns(
     ]
 
 
-def failures(view: View, label: Label | None = None) -> Layout[FailureAnswer]:
+def failures(view: View, label: Label | None = None) -> Layout[Failure]:
     """Failures with their labels. `label`: the only one that is asked for."""
     empty = "No failure in this period. Look further back with --days, or drop a filter."
     if label is not None:
@@ -479,7 +480,7 @@ def failures(view: View, label: Label | None = None) -> Layout[FailureAnswer]:
     )
 
 
-def pending(view: View) -> Layout[FailureAnswer]:
+def pending(view: View) -> Layout[Failure]:
     """Failures that no pass has decided yet."""
     return Layout(
         "pending",
@@ -496,7 +497,7 @@ def pending(view: View) -> Layout[FailureAnswer]:
 _MERGE_KEYS = "repoKey suite sha branch mergedAt ciUrl"
 
 
-def unchecked_merges(view: View) -> Layout[UncheckedMerge]:
+def unchecked_merges(view: View) -> Layout[Merge]:
     """Announced merges that no run checked."""
     return Layout(
         "unchecked-merges",
@@ -507,7 +508,7 @@ def unchecked_merges(view: View) -> Layout[UncheckedMerge]:
     )
 
 
-def checked_merges(view: View) -> Layout[CheckedMergeAnswer]:
+def checked_merges(view: View) -> Layout[CheckedMerge]:
     """Announced merges that a run checked."""
     return Layout(
         "checked-merges",

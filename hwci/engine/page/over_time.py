@@ -14,6 +14,8 @@ from typing import NamedTuple
 
 from hwci.contract.flaky_history import BoxHistory, FlakyTestHistory, SlotAttempts
 from hwci.contract.flaky_tests import FlakyTest
+from hwci.contract.metrics import Trend, TrendSlot
+from hwci.contract.scope import ProductKey
 from hwci.contract.vocabulary import FailureClass
 from hwci.engine.facts import Product, TestKey
 from hwci.engine.history import BoxRuns, Decision, Episode, History, Listing, Notable, Scope
@@ -22,19 +24,6 @@ from hwci.engine.periods import Period, Slots
 from hwci.engine.rules.flakiness import attempts_of, figures_of
 
 BOXES_MAX = 50
-
-
-class TrendSlot(NamedTuple):
-    """The counts of the tiles for one slot."""
-
-    start: datetime
-    end: datetime
-    merges_checked: int
-    merges_announced: int
-    real_fw_bugs: int
-    flaky_failures: int
-    infra_runs: int
-    runs: int
 
 
 class Dates(NamedTuple):
@@ -67,12 +56,17 @@ def read_dates(
     )
 
 
-def trend(dates: Dates, slots: Slots) -> list[TrendSlot]:
+def trend(dates: Dates, slots: Slots, product: ProductKey | None) -> Trend:
     """Count the dates of each slot."""
     counts = zip(*(slots.counted(times) for times in dates), strict=True)
-    return [
-        TrendSlot(*ends, *row) for ends, row in zip(pairwise(slots.edges()), counts, strict=True)
-    ]
+    return Trend(
+        period=slots.period.shown,
+        product=product,
+        slots=tuple(
+            TrendSlot(start=start, end=end, **dict(zip(Dates._fields, row, strict=True)))
+            for (start, end), row in zip(pairwise(slots.edges()), counts, strict=True)
+        ),
+    )
 
 
 def flaky_over_time(

@@ -11,8 +11,10 @@ from typing import NamedTuple, TypeVar
 from hwci.analysis.failures.incidents import failures_of
 from hwci.analysis.periods.days import tiles_by_day
 from hwci.analysis.periods.trends import before_of, trends
+from hwci.contract import page_figures as shapes
 from hwci.contract.days import CalendarDay
 from hwci.contract.flaky_tests import FlakyTest
+from hwci.contract.incidents import Incident
 from hwci.contract.shape import ListPage
 from hwci.engine.calendar import calendar_days
 from hwci.engine.history import Listing, OutOfTimeError, Scope
@@ -27,8 +29,8 @@ from hwci.server.services.ci_metrics.metrics import products_of
 from hwci.server.services.ci_metrics.tags import Tags
 from hwci.server.storage.ports import Reader
 from hwci.wire import limits
-from hwci.wire.analysis.incidents import IncidentAnswer, IncidentsQuery
-from hwci.wire.analysis.page_figures import PageFiguresAnswer, PageFiguresQuery
+from hwci.wire.analysis.incidents import IncidentsQuery
+from hwci.wire.analysis.page_figures import PageFiguresQuery
 from hwci.wire.queries import FlakyQuery
 
 Figure = TypeVar("Figure")
@@ -45,12 +47,12 @@ class PageFigures(Analysis):
 
     async def shown(
         self, member: Member, query: PageFiguresQuery, tags: Tags
-    ) -> PageFiguresAnswer | None:
+    ) -> shapes.PageFigures | None:
         """Return all of them; None if the caller has this answer."""
         period = self._period(query)
         days = calendar_days(period, query.zone_info)
 
-        def work(reader: Reader) -> PageFiguresAnswer | None:
+        def work(reader: Reader) -> shapes.PageFigures | None:
             about = asked(reader, member, query, period)
             tags.note(reader.state(member.org_id), *_moving(about, days))
             if tags.is_known:
@@ -58,7 +60,7 @@ class PageFigures(Analysis):
             figures = _Figures(reader)
             by_day = figures.of("days", lambda: tiles_by_day(*about, query.zone_info))
             against_before = figures.of("trends", lambda: trends(*about))
-            bugs = figures.of("realBugCauses", lambda: causes_of(about, member, query.real_bugs))
+            bugs = figures.of("realBugCauses", lambda: causes_of(about, query.real_bugs))
             to_review = figures.of("causesToReview", lambda: number_to_review(about))
             lost = figures.of("lostBoards", lambda: lost_of(about))
             merges = figures.of(
@@ -67,7 +69,8 @@ class PageFigures(Analysis):
             # Those that take longest come last: what the others left of their time is theirs.
             flaky = figures.of("flakyTests", lambda: _flaky(about, query.flaky))
             failing = figures.of("incidents", lambda: _failing(about, query.pending_incidents))
-            found = PageFiguresAnswer(
+            repositories = about.history.unassigned_repositories()
+            found = shapes.PageFigures(
                 days=by_day,
                 trends=against_before,
                 real_bug_causes=bugs,
@@ -78,8 +81,8 @@ class PageFigures(Analysis):
                 unchecked_merges=merges,
                 flaky_tests=flaky,
                 products=products_of(about.history, member, query.products),
-                unassigned_repositories=about.history.unassigned_repositories()[:_REPOSITORIES],
-                not_computed=figures.not_computed,
+                unassigned_repositories=tuple(repositories[:_REPOSITORIES]),
+                not_computed=tuple(figures.not_computed),
             )
             if found.not_computed:
                 tags.tag = None  # another time there may be time for them
@@ -114,7 +117,7 @@ class _Figures:
 class _Failing(NamedTuple):
     """What still fails: its incidents, and how many failures these are."""
 
-    incidents: ListPage[IncidentAnswer]
+    incidents: ListPage[Incident]
     failures: int
 
 
