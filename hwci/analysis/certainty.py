@@ -8,6 +8,7 @@ Before any run each rate has the prior of Jeffreys, Beta(½, ½).
 from collections.abc import Callable, Sequence
 from math import exp, lgamma, sqrt
 from statistics import NormalDist
+from typing import NamedTuple
 
 from hwci.contract.shares import Share
 
@@ -26,6 +27,13 @@ _HALF = 0.5
 
 
 Interval = tuple[float, float]
+
+
+class Tally(NamedTuple):
+    """A part and its whole."""
+
+    part: int
+    total: int
 
 
 def share(part: int, total: int, interval: Interval | None) -> Share:

@@ -14,9 +14,8 @@ from hwci.analysis.benches.by_parts import (
     sure_shares,
     whole,
 )
-from hwci.analysis.certainty import wilson
+from hwci.analysis.certainty import Tally, wilson
 from hwci.contract.shares import Share
-from hwci.engine.page.reading import Tally
 from hwci.engine.periods import Period
 
 START = datetime(2026, 1, 1, tzinfo=UTC)

@@ -6,12 +6,12 @@ of both.
 import random
 from datetime import UTC, datetime, timedelta
 
+from hwci.analysis.certainty import Tally
 from hwci.analysis.periods.trends import period_before, share_change, trends
 from hwci.contract.metrics import Tiles
 from hwci.contract.trends import ShareChange, Trends
 from hwci.engine.history import Scope
 from hwci.engine.page.overview import read_page
-from hwci.engine.page.reading import Tally
 from hwci.engine.periods import Period, last_days
 from tests.engine.timeline import ALL, BOX, REPO, SUITE, Past, minute, report, seen
 from tests.support.soak import rounds

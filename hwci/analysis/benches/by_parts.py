@@ -9,9 +9,8 @@ and knows neither what was counted nor why it differs.
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 
-from hwci.analysis.certainty import share, wilson
+from hwci.analysis.certainty import Tally, share, wilson
 from hwci.contract.shares import Share
-from hwci.engine.page.reading import Tally
 from hwci.engine.periods import Period
 
 PARTS = 7

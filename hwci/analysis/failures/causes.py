@@ -81,53 +81,53 @@ def _fix(row: ResolvedFailure) -> str | None:
     return None if row.fix is None else row.fix.sha
 
 
-def to_review(found: Sequence[CommonCause]) -> list[CommonCause]:
+def to_review(shown: Sequence[CommonCause]) -> list[CommonCause]:
     """Return causes in the order in which people review them: with an ambiguous failure first, and
     of these the one that settles most failures.
     """
     return sorted(
-        found,
-        key=lambda one: (
-            min(_TO_REVIEW.index(row.failure_class) for row in one.failures),
-            -len(one.failures),
+        shown,
+        key=lambda cause: (
+            min(_TO_REVIEW.index(row.failure_class) for row in cause.failures),
+            -len(cause.failures),
         ),
     )
 
 
-def reviewed(found: Sequence[CommonCause]) -> list[CommonCause]:
+def reviewed(shown: Sequence[CommonCause]) -> list[CommonCause]:
     """Return causes in the order in which people look for what they decided: the last one first."""
     return sorted(
-        found,
-        key=lambda one: max(row.review.at for row in one.failures if row.review is not None),
+        shown,
+        key=lambda cause: max(row.review.at for row in cause.failures if row.review is not None),
         reverse=True,
     )
 
 
 def described(
-    history: RecordedRuns, found: Sequence[CommonCause], most: int, messages_most: int
+    history: RecordedRuns, shown: Sequence[CommonCause], most: int, messages_most: int
 ) -> list[Cause]:
     """Describe causes, each with so many of its failures, and of what the harness wrote of them.
     `commits`: those that may have broken it (the first 20 of a range), the first that failed and
     the fix, each once, as far as a run listed them.
     """
-    written = history.messages([row.id for cause in found for row in cause.failures])
-    listed, classifier = _listed(history, found), Classifier(history)
+    written = history.messages([row.id for cause in shown for row in cause.failures])
+    listed, classifier = _listed(history, shown), Classifier(history)
     causes = []
-    for cause in found:
+    for cause in shown:
         history.check_time()
         first, rows = cause.failures[0], cause.failures
         files = classifier.files_of(Product(first.repo_key, first.suite))
-        shown = tuple(rows[:most])
+        listed_rows = tuple(rows[:most])
         messages = _messages(
             {row.id: written[row.id] for row in rows if row.id in written},
-            {row.id for row in shown},
+            {row.id for row in listed_rows},
         )
         causes.append(
             Cause(
                 id=first.id,
                 tests_total=cause.tests,
                 boxes_total=cause.boxes,
-                failures=shown,
+                failures=listed_rows,
                 failures_total=len(rows),
                 messages=tuple(messages[:messages_most]),
                 messages_total=len(messages),
@@ -141,11 +141,11 @@ _Listed = Mapping[tuple[str, str], Commit]
 """Commits as runs listed them, by repository and hash."""
 
 
-def _listed(history: History, found: Sequence[CommonCause]) -> _Listed:
+def _listed(history: History, shown: Sequence[CommonCause]) -> _Listed:
     """Return the first failing commits and the fixes, those that a run listed."""
     shas: dict[str, set[str]] = defaultdict(set)
-    for one in found:
-        first = one.failures[0]
+    for cause in shown:
+        first = cause.failures[0]
         shas[first.repo_key].update(
             sha for sha in (first.first_failure.sha, _fix(first)) if sha is not None
         )

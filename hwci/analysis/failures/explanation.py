@@ -26,9 +26,9 @@ def explanation(history: RecordedRuns, failure: Failure, of_git: OfGit) -> Expla
     group, lost_board = group_of(history, failure), lost_board_of(history, failure)
     if group.label is not Label.RESOLVED:
         return Explanation(edits=(), complete=True, lost_board=lost_board)
-    found, complete = what_if(history, group, of_git)
+    outcomes, complete = what_if(history, group, of_git)
     repo_key, failure_id = failure.key.lane.repo_key, group.first.id
-    edits = (_edit(history, repo_key, failure_id, edit, then) for edit, then in found)
+    edits = (_edit(history, repo_key, failure_id, edit, then) for edit, then in outcomes)
     return Explanation(edits=tuple(edits), complete=complete, lost_board=lost_board)
 
 

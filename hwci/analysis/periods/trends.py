@@ -9,12 +9,11 @@ from datetime import UTC, datetime, timedelta
 from math import hypot
 from typing import NamedTuple
 
-from hwci.analysis.certainty import ATTEMPTS_NEEDED, share_of_cases, wilson
+from hwci.analysis.certainty import ATTEMPTS_NEEDED, Tally, share_of_cases, wilson
 from hwci.contract.metrics import Tiles
 from hwci.contract.trends import ShareChange, TileFigure, TileName, TileTrend, Trends
 from hwci.engine.history import History, Scope
 from hwci.engine.page.overview import read_tiles
-from hwci.engine.page.reading import Tally
 from hwci.engine.periods import Period
 
 _EARLIEST = datetime.min.replace(tzinfo=UTC)

@@ -61,7 +61,7 @@ def evidence(
     tested = None if under_test is None else _changed(under_test, most)
     fixing = None if before_fix is None else _changed(before_fix, most)
     shown = {commit.sha for commit in (*(tested or ()), *(fixing or ()))}
-    listed = (one for one in _listed(history, failure, timeline) if one.sha not in shown)
+    listed = (commit for commit in _listed(history, failure, timeline) if commit.sha not in shown)
     checks = () if resolved is None else classifier.automatic(group).trace
     return FailureEvidence(
         failure=failure_row(labelled(failure, group)),
@@ -85,7 +85,7 @@ def _lane_commits(history: History, group: Group, margin: int) -> list[LaneCommi
 
 
 def _listed(history: History, failure: Failure, timeline: Sequence[LaneCommit]) -> Iterator[Commit]:
-    shas = [one.sha for one in timeline]
+    shas = [commit.sha for commit in timeline]
     listings = history.first_listing(failure.key.lane.repo_key, shas)
     for sha in shas:
         if sha in listings:

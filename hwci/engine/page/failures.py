@@ -169,7 +169,7 @@ def broken_range(suspects: Sequence[Commit] | None) -> BrokenBy | None:
     return BrokenBy(
         start=suspects[0].sha,
         end=suspects[-1].sha,
-        commits=tuple(CommitSubject(sha=one.sha, subject=one.subject) for one in suspects),
+        commits=tuple(CommitSubject(sha=commit.sha, subject=commit.subject) for commit in suspects),
     )
 
 

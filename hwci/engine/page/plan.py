@@ -37,7 +37,7 @@ def plan(
     present, planned = Classifier(history), Classifier(history, {product: configuration})
     compared: list[tuple[Group, Classification, Classification]] = []
     try:
-        for group in groups_at(history, [one.episode for one in resolved]):
+        for group in groups_at(history, [row.episode for row in resolved]):
             both = present.automatic(group), planned.automatic(group)
             compared.append((group, *both))
     except OutOfTimeError:

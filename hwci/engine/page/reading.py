@@ -26,13 +26,6 @@ OfEpisode = TypeVar("OfEpisode", "Resolved", "Classified")
 _AT_ONCE = 200  # episodes whose failures are read together
 
 
-class Tally(NamedTuple):
-    """A part and its whole."""
-
-    part: int
-    total: int
-
-
 def bugs_by_class(counts: Counter[FailureClass]) -> RealFwBugs:
     """Return the numbers of resolved failures of each class."""
     return RealFwBugs(

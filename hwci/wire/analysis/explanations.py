@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """What git has of changes that runs did not send (ADR 0071)."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated
 
-from hwci.analysis.failures.what_if import OfGit
+from hwci.engine import facts
 from hwci.wire import limits
 from hwci.wire.base import Body, Sha
 from hwci.wire.lists import ListRule
@@ -23,7 +23,11 @@ class UnsentBody(Body):
 
     unsent: Annotated[Sequence[UnsentChanges], ListRule(limits.UNSENT_MAX)]
 
-    def of_git(self) -> OfGit:
+    def of_git(self) -> Mapping[tuple[str, str], facts.Changes]:
         """Return the changes by the commits that they lie between."""
-        facts = ((one.sha, one.changes.fact()) for one in self.unsent)
-        return {(of.base_sha, sha): of for sha, of in facts if of.base_sha is not None}
+        lists = ((unsent.sha, unsent.changes.fact()) for unsent in self.unsent)
+        return {
+            (changes.base_sha, sha): changes
+            for sha, changes in lists
+            if changes.base_sha is not None
+        }

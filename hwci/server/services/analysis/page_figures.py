@@ -70,7 +70,7 @@ class PageFigures(Analysis):
             flaky = figures.of("flakyTests", lambda: _flaky(about, query.flaky))
             failing = figures.of("incidents", lambda: _failing(about, query.pending_incidents))
             repositories = about.history.unassigned_repositories()
-            found = shapes.PageFigures(
+            shown = shapes.PageFigures(
                 days=by_day,
                 trends=against_before,
                 real_bug_causes=bugs,
@@ -84,9 +84,9 @@ class PageFigures(Analysis):
                 unassigned_repositories=tuple(repositories[:_REPOSITORIES]),
                 not_computed=tuple(figures.not_computed),
             )
-            if found.not_computed:
+            if shown.not_computed:
                 tags.tag = None  # another time there may be time for them
-            return found
+            return shown
 
         return await self._storage.read(work, organization=member.org_id, person=member.id)
 
@@ -129,9 +129,9 @@ def _failing(about: Asked, query: IncidentsQuery) -> _Failing:
 def _flaky(about: Asked, query: FlakyQuery) -> ListPage[FlakyTest]:
     history, scope, period = about
     failed = history.test_runs(scope, period)
-    tests = [one for one in failed if has_flaked(one)]
+    tests = [test for test in failed if has_flaked(test)]
     # Where nothing is tried again, no flake is seen, and any of them may be flaky.
-    tests = tests or [one for one in failed if not never_passed(one)]
+    tests = tests or [test for test in failed if not never_passed(test)]
     rows = Listing(flakiest(history, tests, query.limit), len(tests))
     return query.page_of(rows)
 

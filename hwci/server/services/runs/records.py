@@ -68,13 +68,13 @@ class Runs(Service):
         since = seen_since(self._clock())
 
         def work(reader: Reader) -> bytes:
-            found = (
+            whole = (
                 None if run_record_id is None else reader.run(viewer.org_id, run_record_id, since)
             )
-            if found is None:
+            if whole is None:
                 raise NotFoundError("Run not found")
-            require_product(viewer, found.record.head.repo_key, found.record.head.suite)
-            return as_json(RunDetail, run_detail(found))
+            require_product(viewer, whole.record.head.repo_key, whole.record.head.suite)
+            return as_json(RunDetail, run_detail(whole))
 
         return await self._storage.read(work, organization=viewer.org_id, person=viewer.id)
 
