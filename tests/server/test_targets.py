@@ -65,7 +65,8 @@ def test_all_products_have_a_target_together_only_where_each_has_the_same(
 
 
 def test_without_a_target_no_answer_has_one(benches: Benches) -> None:
-    for sent in ({}, {"targets": {}}):
+    nothing: list[dict[str, Any]] = [{}, {"targets": {}}]
+    for sent in nothing:
         benches.configure(suite="a", **sent)
         assert b"arget" not in benches.member("GET", "products").body
         assert targets(benches) is None
