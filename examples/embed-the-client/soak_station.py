@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 
 from hwci.client import (
     Client,
-    FlakyTestAnswer,
+    FlakyTest,
     HwciError,
     Outcome,
     RunReport,
@@ -63,7 +63,7 @@ def test_item(test_id: str, outcome: str, attempts: str) -> TestItem:
     )
 
 
-def line(test: FlakyTestAnswer) -> str:
+def line(test: FlakyTest) -> str:
     text = f"{test.failed_attempts} of {test.attempts} attempts failed"
     if test.retry_passes:
         passes = "pass" if test.retry_passes == 1 else "passes"

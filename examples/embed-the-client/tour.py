@@ -10,7 +10,7 @@ from uuid import UUID
 
 from hwci.client import (
     Client,
-    FailureAnswer,
+    Failure,
     HwciError,
     Label,
     RunEvent,
@@ -32,7 +32,7 @@ def organization(client: Client, wanted: str) -> UUID:
     raise LookupError(f"no organization {wanted!r}; yours: {', '.join(it.name for it in own)}")
 
 
-def pending(client: Client) -> list[FailureAnswer]:
+def pending(client: Client) -> list[Failure]:
     """List all failures that still fail, page after page."""
     return list(client.failures.list(label=Label.PENDING, as_of=AS_OF, limit=100))
 

@@ -13,11 +13,11 @@ from typing import Any
 from uuid import UUID
 
 from hwci.ci.project import read_project
-from hwci.contract.vocabulary import REASONS, Label, Outcome, Trigger, Verdict
-from hwci.engine.facts import Commit, Facts, Product
+from hwci.contract.failures import ResolvedFailure
+from hwci.contract.vocabulary import Label, Outcome, Trigger, Verdict
+from hwci.engine.facts import Facts, Product
 from hwci.engine.full_history import FullHistory
 from hwci.engine.history import Scope
-from hwci.engine.page.failures import ResolvedFailure
 from hwci.engine.page.overview import read_page
 from hwci.engine.page.reading import read_failures
 from hwci.engine.page.tables import FailureSelection, labelled_failures
@@ -133,13 +133,12 @@ def results(run: Run) -> Iterator[TestItem]:
 
 
 def story(row: ResolvedFailure, subjects: dict[str, str]) -> Iterator[str]:
-    reason = row.shown.reason
-    yield f"{row.key.lane.test_id}: {'a real firmware bug' if reason is None else 'not counted'}"
-    if reason is not None:
-        yield f"  because    {REASONS[reason].text}"
-    yield f"  failed on  {subjects[row.key.sha]}, tested commits: {row.failing_commits}"
-    suspects: Sequence[Commit] = row.broken_by or ()
-    for commit in suspects:
+    yield f"{row.test_id}: {'not counted' if row.reason else 'a real firmware bug'}"
+    if row.reason_text is not None:
+        yield f"  because    {row.reason_text}"
+    first = row.first_failure.sha
+    yield f"  failed on  {subjects[first]}, tested commits: {row.failing_commits}"
+    for commit in () if row.broken_by is None else row.broken_by.commits:
         yield f"  broken by  {commit.sha[:10]} {commit.subject}"
     if row.fix is not None:
         yield f"  fixed by   {row.fix.sha[:10]} {subjects[row.fix.sha]}"
@@ -160,11 +159,11 @@ def main() -> int:
     subjects = {commit.sha: commit.subject for commit in commits}
 
     checked = page.tiles.merges_checked
-    print(f"{checked.part} of {checked.total} merges ran on hardware. Not:")
+    print(f"{checked.checked} of {checked.announced} merges ran on hardware. Not:")
     for merge in page.unchecked_merges.items:
         print(f"  {merge.sha[:10]} {subjects[merge.sha]}")
     resolved = [*page.real_bugs.items, *page.other_failures.items]
-    for row in sorted(resolved, key=lambda row: row.first.started_at):
+    for row in sorted(resolved, key=lambda row: row.first_failure.started_at):
         print()
         print(*story(row, subjects), sep="\n")
     for failure in pending.items:

@@ -10,12 +10,12 @@ from uuid import UUID
 
 from pydantic import ValidationError
 
-from hwci.contract.vocabulary import REASONS
+from hwci.contract.failures import ResolvedFailure
+from hwci.contract.metrics import MetricsPage
 from hwci.engine.facts import Announcement, Facts, Product, Report, SuiteConfig
 from hwci.engine.full_history import FullHistory
 from hwci.engine.history import Scope
-from hwci.engine.page.failures import ResolvedFailure
-from hwci.engine.page.overview import Page, read_page
+from hwci.engine.page.overview import read_page
 from hwci.engine.periods import last_days
 from hwci.wire.base import parse_time
 from hwci.wire.errors import issues_of
@@ -66,27 +66,26 @@ def read_fact(path: Path) -> Announcement | Report | SuiteConfig | None:
     return None
 
 
-def lines(page: Page) -> Iterator[str]:
+def lines(page: MetricsPage) -> Iterator[str]:
     tiles = page.tiles
-    bugs = tiles.real_fw_bugs
-    yield f"Merges checked on hardware  {tiles.merges_checked.part} of {tiles.merges_checked.total}"
+    bugs, merges = tiles.real_fw_bugs, tiles.merges_checked
+    yield f"Merges checked on hardware  {merges.checked} of {merges.announced}"
     yield f"Real FW bugs caught         {bugs.real}"
     yield f"  bench or harness          {bugs.bench_or_harness}"
     yield f"  ambiguous                 {bugs.ambiguous}"
-    yield f"Flaky failures              {tiles.flaky_failures}"
-    yield f"Infra runs                  {tiles.infra_runs.part} of {tiles.infra_runs.total}"
+    yield f"Flaky failures              {tiles.flaky_failures.count}"
+    yield f"Infra runs                  {tiles.infra_runs.infra} of {tiles.infra_runs.total}"
     yield "\nMerges not checked on hardware"
     for merge in page.unchecked_merges.items:
         product = merge.suite or "Unassigned"
         yield f"  {merge.merged_at:%Y-%m-%d %H:%M}  {merge.sha[:10]}  {product}"
     yield "\nReal FW bugs caught"
     for row in page.real_bugs.items:
-        broken = "unknown" if row.broken_by is None else row.broken_by[-1].subject
+        broken = "unknown" if row.broken_by is None else row.broken_by.commits[-1].subject
         yield f"{failure(row)}  broken by: {broken}"
     yield "\nResolved by a bench or harness change, ambiguous or dismissed"
     for row in page.other_failures.items:
-        reason = row.shown.reason
-        yield f"{failure(row)}  {'' if reason is None else REASONS[reason].text}"
+        yield f"{failure(row)}  {row.reason_text or ''}"
     yield "\nFlakiest tests"
     for test in page.flakiest_tests.items:
         rate = f"{test.flake_rate:5.1f}%"
@@ -97,7 +96,8 @@ def lines(page: Page) -> Iterator[str]:
 
 def failure(row: ResolvedFailure) -> str:
     fixed = "" if row.fix is None else row.fix.sha[:10]
-    return f"  {row.first.started_at:%Y-%m-%d %H:%M}  {row.key.lane.test_id:<20}  fixed in {fixed}"
+    started_at = row.first_failure.started_at
+    return f"  {started_at:%Y-%m-%d %H:%M}  {row.test_id:<20}  fixed in {fixed}"
 
 
 def main() -> int:

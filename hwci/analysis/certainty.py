@@ -6,9 +6,11 @@ Before any run each rate has the prior of Jeffreys, Beta(½, ½).
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from math import exp, lgamma, sqrt
 from statistics import NormalDist
+from typing import NamedTuple
+
+from hwci.contract.shares import Share
 
 SURE = 0.95
 DEVIATIONS = NormalDist().inv_cdf((1 + SURE) / 2)
@@ -24,32 +26,28 @@ RUNS_MAX = 10_000
 _HALF = 0.5
 
 
-@dataclass(frozen=True, slots=True)
-class Rate:
-    """A rate with the counts it rests on, and the interval that holds it with 95 %."""
-
-    failed: int
-    attempts: int
-    low: float
-    high: float
-
-    @property
-    def rate(self) -> float:
-        """The failed of all attempts."""
-        return self.failed / self.attempts
-
-    @property
-    def shown_interval(self) -> tuple[float, float] | None:
-        """The interval; None where there is not enough data for one that says anything."""
-        return shown_interval(self.attempts, self.low, self.high)
+Interval = tuple[float, float]
 
 
-def shown_interval(attempts: int, low: float, high: float) -> tuple[float, float] | None:
-    """Return an interval as people see it: None if it rests on too few attempts."""
-    return (low, high) if attempts >= ATTEMPTS_NEEDED else None
+class Tally(NamedTuple):
+    """A part and its whole."""
+
+    part: int
+    total: int
 
 
-def wilson(rate: float, number: float, deviations: float = DEVIATIONS) -> tuple[float, float]:
+def share(part: int, total: int, interval: Interval | None) -> Share:
+    """Return a share as people see it: without its interval if it rests on too few cases."""
+    low, high = interval if interval and total >= ATTEMPTS_NEEDED else (None, None)
+    return Share(part=part, total=total, low=low, high=high)
+
+
+def share_of_cases(part: int, total: int) -> Share | None:
+    """Return a share of independent cases, with the interval of Wilson; None of nothing."""
+    return share(part, total, wilson(part / total, total)) if total else None
+
+
+def wilson(rate: float, number: float, deviations: float = DEVIATIONS) -> Interval:
     """Return Wilson's interval of a rate of so many independent cases. One of nothing begins at 0,
     one of all ends at 1.
     """
@@ -60,9 +58,16 @@ def wilson(rate: float, number: float, deviations: float = DEVIATIONS) -> tuple[
     return (0.0 if rate == 0 else low), (1.0 if rate == 1 else high)
 
 
-def rates(counts: Sequence[tuple[int, int]]) -> list[Rate]:
-    """Return the rate of each (failed, attempts), with the interval of Jeffreys. One that never
-    failed begins at 0, one that always failed ends at 1. Of no attempts there is no rate.
+def rates(counts: Sequence[tuple[int, int]]) -> list[Share]:
+    """Return the rate of each (failed, attempts), with the interval of Jeffreys. Of no attempts
+    there is no rate.
+    """
+    return [share(*count, ends) for count, ends in zip(counts, jeffreys(counts), strict=True)]
+
+
+def jeffreys(counts: Sequence[tuple[int, int]]) -> list[Interval]:
+    """Return the interval of Jeffreys of each (failed, attempts), be they few. One of a rate that
+    never failed begins at 0, one that always failed ends at 1.
     """
     import numpy as np
     from scipy.special import betaincinv
@@ -71,7 +76,7 @@ def rates(counts: Sequence[tuple[int, int]]) -> list[Rate]:
     passed, tail = attempts - failed, (1 - SURE) / 2
     low = np.where(failed == 0, 0.0, betaincinv(failed + _HALF, passed + _HALF, tail))
     high = np.where(passed == 0, 1.0, betaincinv(failed + _HALF, passed + _HALF, 1 - tail))
-    return [Rate(*count, *map(float, ends)) for count, *ends in zip(counts, low, high, strict=True)]
+    return [*zip(low.tolist(), high.tolist(), strict=True)]
 
 
 def chance_of_passes(failed: int, passed: int, runs: int) -> float:

@@ -6,18 +6,21 @@ This module puts sentences together. What is claimed is decided in `statements.p
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from hwci.analysis.benches import words
-from hwci.analysis.benches.report import Note
 from hwci.analysis.failures.incidents import Described
-from hwci.analysis.flaky.suspect_words import LIKELY, of_change, of_fixed, since_when
+from hwci.analysis.flaky.suspect_words import LIKELY, certainty, of_change, of_fixed, since_when
 from hwci.analysis.flaky.suspects import NEVER_PASSED, SeenProduct, Since
-from hwci.analysis.one_test import OneTest, Tries
 from hwci.analysis.outcomes import ProductOutcomes, RecordedRuns
-from hwci.analysis.statement_words import answer, on_boxes
-from hwci.analysis.statements import Claim, Known, Statement, known_of
-from hwci.engine.rules.flakiness import is_broken
+from hwci.analysis.statement_words import answer
+from hwci.analysis.statements import Known, known_of
+from hwci.contract.benches import Note
+from hwci.contract.flaky_tests import is_broken
+from hwci.contract.one_test import OneTest, Tries
+from hwci.contract.statements import Statement
+from hwci.contract.vocabulary import Claim
 from hwci.engine.rules.labels import Group
 from hwci.said import counted, day
 
@@ -53,7 +56,7 @@ def concluded(about: About, test: OneTest, tries: Tries) -> Concluded:
     known = _known(about, tries)
     told = answer(known)
     only = ""
-    if len(test.boxes) == 1 and known.tried.failed and not told.names_only_box:
+    if test.boxes_total == 1 and known.tried.failed and not told.names_only_box:
         only = f"only {test.boxes[0].box_key} ran it, so no other tells bench from firmware"
     since = None if isinstance(known.found, str) else known.found.since
     return Concluded(
@@ -62,6 +65,19 @@ def concluded(about: About, test: OneTest, tries: Tries) -> Concluded:
         _sentences([*_evidence(known, told.statement, test, tries), only, told.to_tell]),
         since is not None and since.before >= LIKELY and not since.is_first,
         since,
+    )
+
+
+def with_words(test: OneTest, conclusion: Concluded) -> OneTest:
+    """Return a test with what is to be said of it."""
+    since = conclusion.since
+    return replace(
+        test,
+        answer=conclusion.answer,
+        statement=conclusion.statement,
+        began_before=conclusion.began_before,
+        says=conclusion.says,
+        history=None if since is None else certainty(since, since_when(since)),
     )
 
 
@@ -106,9 +122,10 @@ def _evidence(known: Known, statement: Statement, test: OneTest, tries: Tries) -
 
 
 def _counts(test: OneTest, tries: Tries) -> str:
-    failed, runs = tries.first
+    failed, runs = tries.first.part, tries.first.total
     of_all = f"{failed:,} of all {runs:,} runs" if runs > 1 else "its only run"
-    on = on_boxes([box.box_key for box in test.boxes])
+    more = test.boxes_total > 1
+    on = f"on {test.boxes_total:,} boxes" if more else f"on {test.boxes[0].box_key}"
     return f"its first attempt failed in {of_all} {on}; {_given(test)}"
 
 

@@ -10,12 +10,18 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from hwci.analysis.benches.words import listed, of_uncompared
-from hwci.analysis.certainty import SURE, rates
+from hwci.analysis.certainty import SURE, jeffreys
 from hwci.analysis.failures.look_first import named
-from hwci.analysis.flaky.branch_order import CommitKind
 from hwci.analysis.flaky.suspect_words import LIKELY, is_toss, since_when, sure
 from hwci.analysis.flaky.suspects import NEVER_PASSED, RUNS_NEEDED, Intermittent
-from hwci.analysis.statements import OF_BOXES, Claim, Failing, Known, Statement, statement_of
+from hwci.analysis.statements import (
+    OF_BOXES,
+    Failing,
+    Known,
+    statement_of,
+)
+from hwci.contract.statements import Statement
+from hwci.contract.vocabulary import Claim, CommitKind
 from hwci.said import counted, day, short, tenths
 
 UNKNOWN = "not enough data"
@@ -104,10 +110,10 @@ def _lost_board(known: Known, statement: Statement) -> Answer:
     return Answer(statement, f"Not steady: {lost}, {of_all}; that may be chance", few_words)
 
 
-def _steady(_: Known, statement: Statement) -> Answer:
+def _steady(_known: Known, statement: Statement) -> Answer:
     """Say how rarely a test fails at most, as it never did: the upper end beside its counts."""
-    [rate] = rates([(0, statement.runs)])
-    most = tenths(100 * rate.high)
+    [(_, high)] = jeffreys([(0, statement.runs)])
+    most = tenths(100 * high)
     runs = f"{counted(statement.runs, 'run')} {on_boxes(statement.boxes)}"
     passed = f"it passed at the first attempt in all of {runs}"
     return Answer(statement, f"Steady: {passed}, so it fails in {most} % at most", "steady")
@@ -196,7 +202,7 @@ def _alike(known: Known, statement: Statement) -> Answer:
     found = known.suggested
     race = "a race in the firmware or in the test is likely"
     if _has_commit(found):
-        kind, share = max(found.since.kinds.items(), key=lambda kind: kind[1])
+        kind, share = max(found.since.by_kind.items(), key=lambda kind: kind[1])
         race = _RACE_IN.get(kind, "suspect that commit") if share >= LIKELY else race
     on, boxes = f"on {listed(statement.boxes)} alike", "boxes alike"
     if len(statement.boxes) == found.boxes.boxes_total:
@@ -253,8 +259,8 @@ def on_boxes(boxes: Sequence[str]) -> str:
 def _has_commit(found: Intermittent) -> bool:
     """Whether one commit likely did it."""
     since = found.since
-    return since.before < LIKELY and since.suspects[0].share >= LIKELY and not is_toss(since)
+    return since.before < LIKELY and since.suspects[0].chance >= LIKELY and not is_toss(since)
 
 
 def _likeliest(found: Intermittent) -> str:
-    return short(found.since.suspects[0].commit.sha)
+    return short(found.since.suspects[0].sha)

@@ -8,13 +8,10 @@ failures in `benches/blame.py`, what still fails in `rules/labels.py`.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
-from enum import StrEnum
 from typing import NamedTuple
 
 from hwci.analysis.benches.blame import Blame, Blamed
-from hwci.analysis.benches.report import Note
 from hwci.analysis.benches.trials import Earlier, Side, box_of
 from hwci.analysis.failures.incidents import Described
 from hwci.analysis.flaky.suspects import (
@@ -25,30 +22,14 @@ from hwci.analysis.flaky.suspects import (
     Tried,
     culprits,
 )
+from hwci.contract.benches import Note
+from hwci.contract.statements import Statement
+from hwci.contract.vocabulary import Claim
 from hwci.engine.rules.labels import Group
 
 IN_A_ROW = 3
 """A test that failed on so many commits of one box without a pass fails; on fewer it may be flaky.
 """
-
-
-class Claim(StrEnum):
-    """What is claimed of a test."""
-
-    NO_RUN = "no_run"
-    NOT_SEEN = "not_seen"
-    FAILS_NOW = "fails_now"
-    BROKEN = "broken"
-    LOST_BOARD = "lost_board"
-    STEADY = "steady"
-    FIXED = "fixed"
-    MENDED = "mended"
-    ONE_BOX = "one_box"
-    GROUP = "group"
-    TOO_FEW = "too_few"
-    ALIKE = "alike"
-    ONLY_BOX = "only_box"
-    FLAKY = "flaky"
 
 
 class Failing(NamedTuple):
@@ -123,28 +104,6 @@ class Known(NamedTuple):
         return self.blame is not None and self.blame.blamed is blamed
 
 
-@dataclass(frozen=True, slots=True)
-class Statement:
-    """A claim about a test. `boxes`: those that it is about: that fail now, that are to blame, that
-    lost the board, that are gone, or all that ran it. `others`: boxes of which it says the
-    contrary. `chance`: how sure it is; None where it only counts. `failed` of `runs` first
-    attempts: where boxes explain it, on `boxes`, and `others_failed` of `others_runs` on the
-    others, on the same commits; else on all boxes. `since`: when it began to fail now, or was seen
-    last. `lost_here`: so many runs lost the board at it.
-    """
-
-    claim: Claim
-    boxes: Sequence[str]
-    others: Sequence[str]
-    chance: float | None
-    failed: int
-    runs: int
-    others_failed: int
-    others_runs: int
-    since: datetime | None
-    lost_here: int
-
-
 def _is_unseen(known: Known) -> bool:
     return bool(known.unseen)
 
@@ -205,12 +164,21 @@ def statement_of(known: Known) -> Statement:
         chance = None if found.broken else found.fixed.chance
     if claim not in OF_BOXES or blame is None:
         return Statement(
-            claim, boxes, (), chance, tried.failed, tried.runs, 0, 0, since, len(tried.lost_here)
+            claim=claim,
+            boxes=tuple(boxes),
+            others=(),
+            chance=chance,
+            failed=tried.failed,
+            runs=tried.runs,
+            others_failed=0,
+            others_runs=0,
+            since=since,
+            lost_here=len(tried.lost_here),
         )
     return Statement(
         claim=claim,
-        boxes=[*map(box_of, blame.boxes or blame.others)],
-        others=[*map(box_of, blame.others)] if blame.boxes else [],
+        boxes=tuple(map(box_of, blame.boxes or blame.others)),
+        others=tuple(map(box_of, blame.others)) if blame.boxes else (),
         chance={Blamed.ONE: blame.one, Blamed.GROUP: blame.group}.get(blame.blamed, blame.alike),
         failed=blame.counts.failed,
         runs=blame.counts.runs,

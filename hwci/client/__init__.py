@@ -18,6 +18,12 @@ if TYPE_CHECKING:
     from hwci.client._sync import Client
     from hwci.client.errors import HwciError
     from hwci.client.session import Session
+    from hwci.contract.failures import Failure, FailureEvidence, ResolvedFailure
+    from hwci.contract.flaky_tests import FlakyTest
+    from hwci.contract.merges import Merge
+    from hwci.contract.metrics import MetricsPage
+    from hwci.contract.products import Product, SuiteConfig
+    from hwci.contract.runs import Run, RunDetail, RunEvent
     from hwci.contract.shape import ListPage
     from hwci.contract.vocabulary import (
         FailureClass,
@@ -29,14 +35,6 @@ if TYPE_CHECKING:
         Trigger,
         Verdict,
     )
-    from hwci.wire.failures import FailureAnswer, FailureEvidence, ResolvedFailureAnswer
-    from hwci.wire.metrics import (
-        FlakyTestAnswer,
-        MetricsPage,
-        ProductAnswer,
-        SuiteConfigAnswer,
-        UncheckedMerge,
-    )
     from hwci.wire.reports import (
         Changes,
         CommitItem,
@@ -45,7 +43,6 @@ if TYPE_CHECKING:
         SuiteConfiguration,
         TestItem,
     )
-    from hwci.wire.runs import RunAnswer, RunDetail, RunEvent
 
 __all__ = [
     "AsyncClient",
@@ -53,31 +50,31 @@ __all__ = [
     "Changes",
     "Client",
     "CommitItem",
-    "FailureAnswer",
+    "Failure",
     "FailureClass",
     "FailureEvidence",
-    "FlakyTestAnswer",
+    "FlakyTest",
     "HwciError",
     "Label",
     "ListPage",
+    "Merge",
     "MergeAnnouncement",
     "MetricsPage",
     "Outcome",
-    "ProductAnswer",
-    "ResolvedFailureAnswer",
+    "Product",
+    "ResolvedFailure",
     "Role",
-    "RunAnswer",
+    "Run",
     "RunDetail",
     "RunEvent",
     "RunEventType",
     "RunReport",
     "RunStatus",
     "Session",
-    "SuiteConfigAnswer",
+    "SuiteConfig",
     "SuiteConfiguration",
     "TestItem",
     "Trigger",
-    "UncheckedMerge",
     "Verdict",
     "calls",
     "errors",
@@ -89,18 +86,19 @@ _HOMES = {
     "hwci.client._sync": "Client",
     "hwci.client.errors": "HwciError",
     "hwci.client.session": "Session",
+    "hwci.contract.failures": "Failure FailureEvidence ResolvedFailure",
+    "hwci.contract.flaky_tests": "FlakyTest",
+    "hwci.contract.merges": "Merge",
+    "hwci.contract.metrics": "MetricsPage",
+    "hwci.contract.products": "Product SuiteConfig",
+    "hwci.contract.runs": "Run RunDetail RunEvent",
+    "hwci.contract.shape": "ListPage",
     "hwci.contract.vocabulary": (
         "FailureClass Label Outcome Role RunEventType RunStatus Trigger Verdict"
-    ),
-    "hwci.contract.shape": "ListPage",
-    "hwci.wire.failures": "FailureAnswer FailureEvidence ResolvedFailureAnswer",
-    "hwci.wire.metrics": (
-        "FlakyTestAnswer MetricsPage ProductAnswer SuiteConfigAnswer UncheckedMerge"
     ),
     "hwci.wire.reports": (
         "Changes CommitItem MergeAnnouncement RunReport SuiteConfiguration TestItem"
     ),
-    "hwci.wire.runs": "RunAnswer RunDetail RunEvent",
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
 

@@ -5,11 +5,28 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Required, TypedDict, Unpack
 
-from hwci.analysis.flaky.suspects import RankBy
 from hwci.client._call import Call, Id
+from hwci.contract.benches import Benches, OneBox
+from hwci.contract.bisection import Bisection
+from hwci.contract.boxes import Box, BoxNote
+from hwci.contract.causes import Cause
+from hwci.contract.days import Days
+from hwci.contract.explanations import Explanation, Gaps
+from hwci.contract.failures import Failure, FailureEvidence, ResolvedFailure, ReviewedFailures
+from hwci.contract.flaky_history import FlakyHistories
+from hwci.contract.flaky_tests import FlakyTest
+from hwci.contract.incidents import Incident
+from hwci.contract.lost_boards import LostBoardCounts
+from hwci.contract.merges import AnnouncedMerge, CheckedMerge, ExplainedMerge, Merge, MergePlan
+from hwci.contract.metrics import MetricsPage, SuiteConfigPlan, Trend
+from hwci.contract.one_test import OneTest, TestName
+from hwci.contract.products import Product, SuiteConfig
+from hwci.contract.runs import OpenedRun, Run, RunDetail
 from hwci.contract.shape import ListPage
+from hwci.contract.suspects import AnsweredTest, RatedTest, SuspectedTest
+from hwci.contract.times_to_fix import TimesToFix
 from hwci.contract.trends import Trends
-from hwci.contract.vocabulary import FailureClass, Label, Role, RunEnding, RunStatus
+from hwci.contract.vocabulary import FailureClass, Label, RankBy, Role, RunEnding, RunStatus
 from hwci.wire.accounts import (
     AuditEntryAnswer,
     CiKeyAnswer,
@@ -30,35 +47,13 @@ from hwci.wire.accounts import (
     SignedIn,
     TokenPair,
 )
-from hwci.wire.analysis.benches import BenchesAnswer
-from hwci.wire.analysis.bisection import ProgressAnswer
-from hwci.wire.analysis.causes import CauseAnswer, OfTable, ReviewedAnswer, ReviewsBody
-from hwci.wire.analysis.days import DaysAnswer
-from hwci.wire.analysis.explanations import ExplanationAnswer, GapsAnswer, UnsentChanges
-from hwci.wire.analysis.flaky_history import FlakyHistories
-from hwci.wire.analysis.incidents import IncidentAnswer
-from hwci.wire.analysis.lost_boards import LostBoardsAnswer
-from hwci.wire.analysis.merges import AnnouncedMergeAnswer, ExplainedMergeAnswer, MergePlanAnswer
-from hwci.wire.analysis.one_box import OneBoxAnswer
-from hwci.wire.analysis.one_test import OneTestAnswer, TestNameAnswer
-from hwci.wire.analysis.suspects import SuspectAnswer
-from hwci.wire.analysis.times_to_fix import TimesToFixAnswer
+from hwci.wire.analysis.causes import OfTable, ReviewsBody
+from hwci.wire.analysis.explanations import UnsentChanges
 from hwci.wire.base import HealthAnswer
-from hwci.wire.boxes import BoxAnswer, BoxInstallAnswer, BoxNoteAnswer, InstalledBox
-from hwci.wire.failures import FailureAnswer, FailureEvidence, ResolvedFailureAnswer
-from hwci.wire.metrics import (
-    CheckedMergeAnswer,
-    FlakyTestAnswer,
-    MetricsPage,
-    ProductAnswer,
-    SuiteConfigAnswer,
-    SuiteConfigPlan,
-    TrendAnswer,
-    UncheckedMerge,
-)
+from hwci.wire.boxes import BoxInstallAnswer, InstalledBox
 from hwci.wire.queries import Detail
 from hwci.wire.reports import MergeAnnouncement, RunReport, SuiteConfiguration
-from hwci.wire.runs import OpenedRun, RunAnswer, RunDetail, RunEvents, RunHead
+from hwci.wire.runs import RunEvents, RunHead
 from hwci.wire.sso import SsoProviders
 from hwci.wire.wheels import WheelAnswer
 
@@ -496,7 +491,7 @@ def own_reader_key() -> Call[OwnReaderKey]:
 def revoke_reader_key(org_id: Id, key_id: Id, /) -> Call[None]:
     """Revoke a reader key at once."""
 
-def list_boxes(org_id: Id, /, **query: Unpack[BoxesFields]) -> Call[ListPage[BoxAnswer]]:
+def list_boxes(org_id: Id, /, **query: Unpack[BoxesFields]) -> Call[ListPage[Box]]:
     """List the boxes of an organization."""
 
 def create_box(org_id: Id, /, name: str) -> Call[BoxInstallAnswer]:
@@ -511,12 +506,12 @@ def remove_box(org_id: Id, box_id: Id, /) -> Call[None]:
 def new_install_token(org_id: Id, box_id: Id, /) -> Call[BoxInstallAnswer]:
     """Make a token for a new install of a box; its key works until then."""
 
-def list_box_notes(org_id: Id, /, **query: Unpack[BoxNotesFields]) -> Call[ListPage[BoxNoteAnswer]]:
+def list_box_notes(org_id: Id, /, **query: Unpack[BoxNotesFields]) -> Call[ListPage[BoxNote]]:
     """List what people did to boxes, latest first."""
 
 def add_box_note(
     org_id: Id, /, box_key: str, text: str, at: datetime | None = None
-) -> Call[BoxNoteAnswer]:
+) -> Call[BoxNote]:
     """Note what was done to a box; from then on it is compared as a new box."""
 
 def remove_box_note(org_id: Id, note_id: Id, /) -> Call[None]:
@@ -534,18 +529,18 @@ def open_run(body: RunHead) -> Call[OpenedRun]:
 def feed_run(run_id: Id, /, body: RunEvents) -> Call[None]:
     """Report which tests of a live run began or ended."""
 
-def list_runs(org_id: Id, /, **query: Unpack[RunsFields]) -> Call[ListPage[RunAnswer]]:
+def list_runs(org_id: Id, /, **query: Unpack[RunsFields]) -> Call[ListPage[Run]]:
     """List run records, latest start first."""
 
 def get_run(org_id: Id, run_id: Id, /) -> Call[RunDetail]:
     """Show one run record with all that was reported of it."""
 
-def list_products(org_id: Id, /, **query: Unpack[ProductsFields]) -> Call[ListPage[ProductAnswer]]:
+def list_products(org_id: Id, /, **query: Unpack[ProductsFields]) -> Call[ListPage[Product]]:
     """List the known products."""
 
 def list_suite_configs(
     org_id: Id, /, **query: Unpack[SuiteConfigsFields]
-) -> Call[ListPage[SuiteConfigAnswer]]:
+) -> Call[ListPage[SuiteConfig]]:
     """List suite configurations as sent."""
 
 def plan_suite_config(
@@ -556,36 +551,28 @@ def plan_suite_config(
 def metrics(org_id: Id, /, **query: Unpack[MetricsFields]) -> Call[MetricsPage]:
     """Open the metrics page: four tiles and the first rows of four tables."""
 
-def trend(org_id: Id, /, **query: Unpack[PeriodFields]) -> Call[TrendAnswer]:
+def trend(org_id: Id, /, **query: Unpack[PeriodFields]) -> Call[Trend]:
     """The four tiles over time: at most 90 slots of equal width."""
 
-def unchecked_merges(
-    org_id: Id, /, **query: Unpack[MergesFields]
-) -> Call[ListPage[UncheckedMerge]]:
+def unchecked_merges(org_id: Id, /, **query: Unpack[MergesFields]) -> Call[ListPage[Merge]]:
     """List the announced merges that no run checked."""
 
-def checked_merges(
-    org_id: Id, /, **query: Unpack[MergeRunsFields]
-) -> Call[ListPage[CheckedMergeAnswer]]:
+def checked_merges(org_id: Id, /, **query: Unpack[MergeRunsFields]) -> Call[ListPage[CheckedMerge]]:
     """Merges checked on hardware, each with the run that checked it first."""
 
-def real_bugs(
-    org_id: Id, /, **query: Unpack[ResolvedFields]
-) -> Call[ListPage[ResolvedFailureAnswer]]:
+def real_bugs(org_id: Id, /, **query: Unpack[ResolvedFields]) -> Call[ListPage[ResolvedFailure]]:
     """List the resolved failures that were real firmware bugs."""
 
-def other_failures(
-    org_id: Id, /, **query: Unpack[OthersFields]
-) -> Call[ListPage[ResolvedFailureAnswer]]:
+def other_failures(org_id: Id, /, **query: Unpack[OthersFields]) -> Call[ListPage[ResolvedFailure]]:
     """List the other resolved failures, each with its reason."""
 
-def flakiest_tests(org_id: Id, /, **query: Unpack[FlakyFields]) -> Call[ListPage[FlakyTestAnswer]]:
+def flakiest_tests(org_id: Id, /, **query: Unpack[FlakyFields]) -> Call[ListPage[FlakyTest]]:
     """Flakiest tests."""
 
 def flaky_history(org_id: Id, /, **query: Unpack[FlakyHistoryFields]) -> Call[FlakyHistories]:
     """Flakiest tests over time and boxes, in the slots of the trend."""
 
-def list_failures(org_id: Id, /, **query: Unpack[FailuresFields]) -> Call[ListPage[FailureAnswer]]:
+def list_failures(org_id: Id, /, **query: Unpack[FailuresFields]) -> Call[ListPage[Failure]]:
     """List failures that have an item in the period, with their labels."""
 
 def get_failure(org_id: Id, failure_id: Id, /) -> Call[FailureEvidence]:
@@ -593,95 +580,91 @@ def get_failure(org_id: Id, failure_id: Id, /) -> Call[FailureEvidence]:
 
 def confirm_failure(
     org_id: Id, failure_id: Id, /, note: str | None = None, issue: str | None = None
-) -> Call[ResolvedFailureAnswer]:
+) -> Call[ResolvedFailure]:
     """Count a resolved failure as a real firmware bug."""
 
 def dismiss_failure(
     org_id: Id, failure_id: Id, /, note: str | None = None, issue: str | None = None
-) -> Call[ResolvedFailureAnswer]:
+) -> Call[ResolvedFailure]:
     """Move a real firmware bug to the other list."""
 
 def reset_failure(
     org_id: Id, failure_id: Id, /, note: str | None = None, issue: str | None = None
-) -> Call[ResolvedFailureAnswer]:
+) -> Call[ResolvedFailure]:
     """Restore the automatic label of a reviewed failure."""
 
-def review_failures(org_id: Id, /, body: ReviewsBody) -> Call[ReviewedAnswer]:
+def review_failures(org_id: Id, /, body: ReviewsBody) -> Call[ReviewedFailures]:
     """Confirm, dismiss and reset several failures, all or none."""
 
-def list_merges(
-    org_id: Id, /, **query: Unpack[MergeRunsFields]
-) -> Call[ListPage[AnnouncedMergeAnswer]]:
+def list_merges(org_id: Id, /, **query: Unpack[MergeRunsFields]) -> Call[ListPage[AnnouncedMerge]]:
     """Announced merges, each with the runs that checked it or tell why none did."""
 
 def explain_unchecked_merges(
     org_id: Id, /, **query: Unpack[MergeRunsFields]
-) -> Call[ListPage[ExplainedMergeAnswer]]:
+) -> Call[ListPage[ExplainedMerge]]:
     """Merges not checked on hardware, each with the one cause of it."""
 
-def plan_merges(org_id: Id, /, **query: Unpack[MergePlanFields]) -> Call[MergePlanAnswer]:
+def plan_merges(org_id: Id, /, **query: Unpack[MergePlanFields]) -> Call[MergePlan]:
     """The runs that would check these merges in the least board time."""
 
-def box_health(org_id: Id, /, **query: Unpack[PeriodFields]) -> Call[BenchesAnswer]:
+def box_health(org_id: Id, /, **query: Unpack[PeriodFields]) -> Call[Benches]:
     """Boxes: which one fails more than the others on the same commits, and how each fares."""
 
-def one_box(org_id: Id, /, **query: Unpack[OneBoxFields]) -> Call[OneBoxAnswer]:
+def one_box(org_id: Id, /, **query: Unpack[OneBoxFields]) -> Call[OneBox]:
     """One box: how it compares, its shares beside the others', what failed on it alone."""
 
-def explain_failure(org_id: Id, failure_id: Id, /) -> Call[ExplanationAnswer]:
+def explain_failure(org_id: Id, failure_id: Id, /) -> Call[Explanation]:
     """Show which single edits would give a failure another class."""
 
 def explain_failure_with_git(
     org_id: Id, failure_id: Id, /, unsent: Sequence[UnsentChanges]
-) -> Call[ExplanationAnswer]:
+) -> Call[Explanation]:
     """The same, with what git has of changes that runs did not send; nothing is kept."""
 
-def list_gaps(org_id: Id, /, **query: Unpack[PeriodFields]) -> Call[GapsAnswer]:
+def list_gaps(org_id: Id, /, **query: Unpack[PeriodFields]) -> Call[Gaps]:
     """What CI leaves out, and how many ambiguous failures it would decide."""
 
-def suspects(org_id: Id, /, **query: Unpack[SuspectsFields]) -> Call[ListPage[SuspectAnswer]]:
+def suspects(
+    org_id: Id, /, **query: Unpack[SuspectsFields]
+) -> Call[ListPage[SuspectedTest | AnsweredTest | RatedTest]]:
     """Flaky tests: since which commit, on which boxes, and how sure."""
 
 def suspects_history(org_id: Id, /, **query: Unpack[RankedHistoryFields]) -> Call[FlakyHistories]:
     """The same tests over time, on each box."""
 
-def list_causes(org_id: Id, /, **query: Unpack[CausesFields]) -> Call[ListPage[CauseAnswer]]:
+def list_causes(org_id: Id, /, **query: Unpack[CausesFields]) -> Call[ListPage[Cause]]:
     """Resolved failures by cause: what one commit broke and one fixed, as one."""
 
-def lost_boards(org_id: Id, /, **query: Unpack[PeriodFields]) -> Call[LostBoardsAnswer]:
+def lost_boards(org_id: Id, /, **query: Unpack[PeriodFields]) -> Call[LostBoardCounts]:
     """How many resolved failures lie in runs that lost their board, and which."""
 
 def lost_resolved(
     org_id: Id, /, **query: Unpack[LostResolvedFields]
-) -> Call[ListPage[ResolvedFailureAnswer]]:
+) -> Call[ListPage[ResolvedFailure]]:
     """The same as rows of the tables of resolved failures."""
 
-def lost_failures(org_id: Id, /, **query: Unpack[FailuresFields]) -> Call[ListPage[FailureAnswer]]:
+def lost_failures(org_id: Id, /, **query: Unpack[FailuresFields]) -> Call[ListPage[Failure]]:
     """All failures in runs that lost their board, as `ci-failures` lists them."""
 
-def list_incidents(
-    org_id: Id, /, **query: Unpack[IncidentsFields]
-) -> Call[ListPage[IncidentAnswer]]:
+def list_incidents(org_id: Id, /, **query: Unpack[IncidentsFields]) -> Call[ListPage[Incident]]:
     """Failures that one cause explains, as one: tests by boxes, the commits that began it."""
 
 def trends(org_id: Id, /, **query: Unpack[PeriodFields]) -> Call[Trends]:
     """The tiles against the period before."""
 
-def bisection(org_id: Id, /, **query: Unpack[BisectionFields]) -> Call[ProgressAnswer]:
+def bisection(org_id: Id, /, **query: Unpack[BisectionFields]) -> Call[Bisection]:
     """Which commit broke a test, how sure that is, and the run that tells most about it."""
 
-def one_test(org_id: Id, /, **query: Unpack[OneTestFields]) -> Call[OneTestAnswer]:
+def one_test(org_id: Id, /, **query: Unpack[OneTestFields]) -> Call[OneTest]:
     """One test over time on each box: how often it failed, and what a retry gave."""
 
-def list_tests(org_id: Id, /, **query: Unpack[TestNamesFields]) -> Call[ListPage[TestNameAnswer]]:
+def list_tests(org_id: Id, /, **query: Unpack[TestNamesFields]) -> Call[ListPage[TestName]]:
     """List the tests that reports name."""
 
-def metrics_by_day(org_id: Id, /, **query: Unpack[DaysFields]) -> Call[DaysAnswer]:
+def metrics_by_day(org_id: Id, /, **query: Unpack[DaysFields]) -> Call[Days]:
     """The tiles by the calendar days of a time zone, each share with its interval."""
 
-def times_to_fix(
-    org_id: Id, /, **query: Unpack[BoxTableFields]
-) -> Call[ListPage[TimesToFixAnswer]]:
+def times_to_fix(org_id: Id, /, **query: Unpack[BoxTableFields]) -> Call[ListPage[TimesToFix]]:
     """How long failures took until they were seen, and fixed, by product and box."""
 
 def wheel() -> Call[WheelAnswer]:

@@ -25,10 +25,12 @@ from hwci.client._protocol import (
     retry_delay,
 )
 from hwci.client.errors import AnswerShapeError, InvalidCallError
+from hwci.contract.runs import RunEvent
 from hwci.contract.vocabulary import RunEventType
+from hwci.wire.codec import from_json
 from hwci.wire.endpoints.runs import FOLLOW_RUNS
 from hwci.wire.errors import Issue
-from hwci.wire.runs import RunEvent, StreamQuery
+from hwci.wire.runs import StreamQuery
 
 RESUMES = 60
 """Tries in a row to resume a stream that had begun: some minutes."""
@@ -120,7 +122,7 @@ class Follower:
 
     def _read(self, event: "ServerSentEvent") -> RunEvent:
         try:
-            return RunEvent.model_validate_json(event.data)
+            return from_json(RunEvent, event.data)
         except ValidationError as fault:
             first = fault.errors(include_url=False, include_input=False)[0]
             where = ".".join(str(step) for step in first["loc"]) or "data"

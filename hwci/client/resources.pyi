@@ -40,6 +40,24 @@ from hwci.client.calls import (
     SuspectsFields,
     TestNamesFields,
 )
+from hwci.contract.benches import Benches, OneBox
+from hwci.contract.bisection import Bisection
+from hwci.contract.boxes import Box, BoxNote
+from hwci.contract.causes import Cause
+from hwci.contract.days import Days
+from hwci.contract.explanations import Explanation, Gaps
+from hwci.contract.failures import Failure, FailureEvidence, ResolvedFailure, ReviewedFailures
+from hwci.contract.flaky_history import FlakyHistories
+from hwci.contract.flaky_tests import FlakyTest
+from hwci.contract.incidents import Incident
+from hwci.contract.lost_boards import LostBoardCounts
+from hwci.contract.merges import AnnouncedMerge, CheckedMerge, ExplainedMerge, Merge, MergePlan
+from hwci.contract.metrics import MetricsPage, SuiteConfigPlan, Trend
+from hwci.contract.one_test import OneTest, TestName
+from hwci.contract.products import Product, SuiteConfig
+from hwci.contract.runs import OpenedRun, Run, RunDetail
+from hwci.contract.suspects import AnsweredTest, RatedTest, SuspectedTest
+from hwci.contract.times_to_fix import TimesToFix
 from hwci.contract.trends import Trends
 from hwci.contract.vocabulary import Role
 from hwci.wire.accounts import (
@@ -62,34 +80,12 @@ from hwci.wire.accounts import (
     SignedIn,
     TokenPair,
 )
-from hwci.wire.analysis.benches import BenchesAnswer
-from hwci.wire.analysis.bisection import ProgressAnswer
-from hwci.wire.analysis.causes import CauseAnswer, ReviewedAnswer, ReviewsBody
-from hwci.wire.analysis.days import DaysAnswer
-from hwci.wire.analysis.explanations import ExplanationAnswer, GapsAnswer, UnsentChanges
-from hwci.wire.analysis.flaky_history import FlakyHistories
-from hwci.wire.analysis.incidents import IncidentAnswer
-from hwci.wire.analysis.lost_boards import LostBoardsAnswer
-from hwci.wire.analysis.merges import AnnouncedMergeAnswer, ExplainedMergeAnswer, MergePlanAnswer
-from hwci.wire.analysis.one_box import OneBoxAnswer
-from hwci.wire.analysis.one_test import OneTestAnswer, TestNameAnswer
-from hwci.wire.analysis.suspects import SuspectAnswer
-from hwci.wire.analysis.times_to_fix import TimesToFixAnswer
+from hwci.wire.analysis.causes import ReviewsBody
+from hwci.wire.analysis.explanations import UnsentChanges
 from hwci.wire.base import HealthAnswer
-from hwci.wire.boxes import BoxAnswer, BoxInstallAnswer, BoxNoteAnswer, InstalledBox
-from hwci.wire.failures import FailureAnswer, FailureEvidence, ResolvedFailureAnswer
-from hwci.wire.metrics import (
-    CheckedMergeAnswer,
-    FlakyTestAnswer,
-    MetricsPage,
-    ProductAnswer,
-    SuiteConfigAnswer,
-    SuiteConfigPlan,
-    TrendAnswer,
-    UncheckedMerge,
-)
+from hwci.wire.boxes import BoxInstallAnswer, InstalledBox
 from hwci.wire.reports import MergeAnnouncement, RunReport, SuiteConfiguration
-from hwci.wire.runs import OpenedRun, RunAnswer, RunDetail, RunEvents, RunHead
+from hwci.wire.runs import RunEvents, RunHead
 from hwci.wire.sso import SsoProviders
 from hwci.wire.wheels import WheelAnswer
 
@@ -97,20 +93,20 @@ class Merges:
     def announce(self, body: MergeAnnouncement) -> None:
         """Announce a merge; the same identity again changes nothing."""
 
-    def list(self, **query: Unpack[MergeRunsFields]) -> Listing[AnnouncedMergeAnswer]:
+    def list(self, **query: Unpack[MergeRunsFields]) -> Listing[AnnouncedMerge]:
         """Announced merges, each with the runs that checked it or tell why none did."""
 
-    def unchecked(self, **query: Unpack[MergeRunsFields]) -> Listing[ExplainedMergeAnswer]:
+    def unchecked(self, **query: Unpack[MergeRunsFields]) -> Listing[ExplainedMerge]:
         """Merges not checked on hardware, each with the one cause of it."""
 
-    def plan(self, **query: Unpack[MergePlanFields]) -> MergePlanAnswer:
+    def plan(self, **query: Unpack[MergePlanFields]) -> MergePlan:
         """The runs that would check these merges in the least board time."""
 
 class Runs:
     def report(self, body: RunReport) -> None:
         """Report a hardware test run; the same identity again replaces the report."""
 
-    def list(self, **query: Unpack[RunsFields]) -> Listing[RunAnswer]:
+    def list(self, **query: Unpack[RunsFields]) -> Listing[Run]:
         """List run records, latest start first."""
 
     def follow(self, run_id: Id | None = None, last_event_id: str | None = None) -> Following:
@@ -123,7 +119,7 @@ class SuiteConfigs:
     def put(self, body: SuiteConfiguration) -> None:
         """Describe a product's files; an earlier configuration is replaced."""
 
-    def list(self, **query: Unpack[SuiteConfigsFields]) -> Listing[SuiteConfigAnswer]:
+    def list(self, **query: Unpack[SuiteConfigsFields]) -> Listing[SuiteConfig]:
         """List suite configurations as sent."""
 
     def plan(self, body: SuiteConfiguration, **query: Unpack[PlanFields]) -> SuiteConfigPlan:
@@ -250,7 +246,7 @@ class ReaderKeys:
         """Revoke a reader key at once."""
 
 class Boxes:
-    def list(self, **query: Unpack[BoxesFields]) -> Listing[BoxAnswer]:
+    def list(self, **query: Unpack[BoxesFields]) -> Listing[Box]:
         """List the boxes of an organization."""
 
     def create(self, name: str) -> BoxInstallAnswer:
@@ -271,17 +267,17 @@ class Boxes:
     def heartbeat(self) -> None:
         """Stay online, and keep the box's live runs alive."""
 
-    def health(self, **query: Unpack[PeriodFields]) -> BenchesAnswer:
+    def health(self, **query: Unpack[PeriodFields]) -> Benches:
         """Boxes: which one fails more than the others on the same commits, and how each fares."""
 
-    def show(self, **query: Unpack[OneBoxFields]) -> OneBoxAnswer:
+    def show(self, **query: Unpack[OneBoxFields]) -> OneBox:
         """One box: how it compares, its shares beside the others', what failed on it alone."""
 
 class BoxNotes:
-    def list(self, **query: Unpack[BoxNotesFields]) -> Listing[BoxNoteAnswer]:
+    def list(self, **query: Unpack[BoxNotesFields]) -> Listing[BoxNote]:
         """List what people did to boxes, latest first."""
 
-    def add(self, box_key: str, text: str, at: datetime | None = None) -> BoxNoteAnswer:
+    def add(self, box_key: str, text: str, at: datetime | None = None) -> BoxNote:
         """Note what was done to a box; from then on it is compared as a new box."""
 
     def remove(self, note_id: Id, /) -> None:
@@ -295,29 +291,29 @@ class LiveRuns:
         """Report which tests of a live run began or ended."""
 
 class Products:
-    def list(self, **query: Unpack[ProductsFields]) -> Listing[ProductAnswer]:
+    def list(self, **query: Unpack[ProductsFields]) -> Listing[Product]:
         """List the known products."""
 
 class Metrics:
     def page(self, **query: Unpack[MetricsFields]) -> MetricsPage:
         """Open the metrics page: four tiles and the first rows of four tables."""
 
-    def trend(self, **query: Unpack[PeriodFields]) -> TrendAnswer:
+    def trend(self, **query: Unpack[PeriodFields]) -> Trend:
         """The four tiles over time: at most 90 slots of equal width."""
 
-    def unchecked_merges(self, **query: Unpack[MergesFields]) -> Listing[UncheckedMerge]:
+    def unchecked_merges(self, **query: Unpack[MergesFields]) -> Listing[Merge]:
         """List the announced merges that no run checked."""
 
-    def checked_merges(self, **query: Unpack[MergeRunsFields]) -> Listing[CheckedMergeAnswer]:
+    def checked_merges(self, **query: Unpack[MergeRunsFields]) -> Listing[CheckedMerge]:
         """Merges checked on hardware, each with the run that checked it first."""
 
-    def real_bugs(self, **query: Unpack[ResolvedFields]) -> Listing[ResolvedFailureAnswer]:
+    def real_bugs(self, **query: Unpack[ResolvedFields]) -> Listing[ResolvedFailure]:
         """List the resolved failures that were real firmware bugs."""
 
-    def other_failures(self, **query: Unpack[OthersFields]) -> Listing[ResolvedFailureAnswer]:
+    def other_failures(self, **query: Unpack[OthersFields]) -> Listing[ResolvedFailure]:
         """List the other resolved failures, each with its reason."""
 
-    def flakiest_tests(self, **query: Unpack[FlakyFields]) -> Listing[FlakyTestAnswer]:
+    def flakiest_tests(self, **query: Unpack[FlakyFields]) -> Listing[FlakyTest]:
         """Flakiest tests."""
 
     def flaky_history(self, **query: Unpack[FlakyHistoryFields]) -> FlakyHistories:
@@ -326,14 +322,14 @@ class Metrics:
     def trends(self, **query: Unpack[PeriodFields]) -> Trends:
         """The tiles against the period before."""
 
-    def by_day(self, **query: Unpack[DaysFields]) -> DaysAnswer:
+    def by_day(self, **query: Unpack[DaysFields]) -> Days:
         """The tiles by the calendar days of a time zone, each share with its interval."""
 
-    def times_to_fix(self, **query: Unpack[BoxTableFields]) -> Listing[TimesToFixAnswer]:
+    def times_to_fix(self, **query: Unpack[BoxTableFields]) -> Listing[TimesToFix]:
         """How long failures took until they were seen, and fixed, by product and box."""
 
 class Failures:
-    def list(self, **query: Unpack[FailuresFields]) -> Listing[FailureAnswer]:
+    def list(self, **query: Unpack[FailuresFields]) -> Listing[Failure]:
         """List failures that have an item in the period, with their labels."""
 
     def get(self, failure_id: Id, /) -> FailureEvidence:
@@ -341,65 +337,65 @@ class Failures:
 
     def confirm(
         self, failure_id: Id, /, note: str | None = None, issue: str | None = None
-    ) -> ResolvedFailureAnswer:
+    ) -> ResolvedFailure:
         """Count a resolved failure as a real firmware bug."""
 
     def dismiss(
         self, failure_id: Id, /, note: str | None = None, issue: str | None = None
-    ) -> ResolvedFailureAnswer:
+    ) -> ResolvedFailure:
         """Move a real firmware bug to the other list."""
 
     def reset(
         self, failure_id: Id, /, note: str | None = None, issue: str | None = None
-    ) -> ResolvedFailureAnswer:
+    ) -> ResolvedFailure:
         """Restore the automatic label of a reviewed failure."""
 
-    def review(self, body: ReviewsBody) -> ReviewedAnswer:
+    def review(self, body: ReviewsBody) -> ReviewedFailures:
         """Confirm, dismiss and reset several failures, all or none."""
 
-    def explain(self, failure_id: Id, /) -> ExplanationAnswer:
+    def explain(self, failure_id: Id, /) -> Explanation:
         """Show which single edits would give a failure another class."""
 
-    def explain_with_git(
-        self, failure_id: Id, /, unsent: Sequence[UnsentChanges]
-    ) -> ExplanationAnswer:
+    def explain_with_git(self, failure_id: Id, /, unsent: Sequence[UnsentChanges]) -> Explanation:
         """The same, with what git has of changes that runs did not send; nothing is kept."""
 
-    def gaps(self, **query: Unpack[PeriodFields]) -> GapsAnswer:
+    def gaps(self, **query: Unpack[PeriodFields]) -> Gaps:
         """What CI leaves out, and how many ambiguous failures it would decide."""
 
 class Tests:
-    def flaky(self, **query: Unpack[SuspectsFields]) -> Listing[SuspectAnswer]:
+    def flaky(
+        self, **query: Unpack[SuspectsFields]
+    ) -> Listing[SuspectedTest | AnsweredTest | RatedTest]:
         """Flaky tests: since which commit, on which boxes, and how sure."""
 
     def flaky_history(self, **query: Unpack[RankedHistoryFields]) -> FlakyHistories:
         """The same tests over time, on each box."""
 
-    def bisection(self, **query: Unpack[BisectionFields]) -> ProgressAnswer:
+    def bisection(self, **query: Unpack[BisectionFields]) -> Bisection:
         """Which commit broke a test, how sure that is, and the run that tells most about it."""
 
-    def show(self, **query: Unpack[OneTestFields]) -> OneTestAnswer:
+    def show(self, **query: Unpack[OneTestFields]) -> OneTest:
         """One test over time on each box: how often it failed, and what a retry gave."""
 
-    def list(self, **query: Unpack[TestNamesFields]) -> Listing[TestNameAnswer]:
+    def list(self, **query: Unpack[TestNamesFields]) -> Listing[TestName]:
         """List the tests that reports name."""
 
 class Causes:
-    def list(self, **query: Unpack[CausesFields]) -> Listing[CauseAnswer]:
+    def list(self, **query: Unpack[CausesFields]) -> Listing[Cause]:
         """Resolved failures by cause: what one commit broke and one fixed, as one."""
 
 class LostBoards:
-    def count(self, **query: Unpack[PeriodFields]) -> LostBoardsAnswer:
+    def count(self, **query: Unpack[PeriodFields]) -> LostBoardCounts:
         """How many resolved failures lie in runs that lost their board, and which."""
 
-    def resolved(self, **query: Unpack[LostResolvedFields]) -> Listing[ResolvedFailureAnswer]:
+    def resolved(self, **query: Unpack[LostResolvedFields]) -> Listing[ResolvedFailure]:
         """The same as rows of the tables of resolved failures."""
 
-    def failures(self, **query: Unpack[FailuresFields]) -> Listing[FailureAnswer]:
+    def failures(self, **query: Unpack[FailuresFields]) -> Listing[Failure]:
         """All failures in runs that lost their board, as `ci-failures` lists them."""
 
 class Incidents:
-    def list(self, **query: Unpack[IncidentsFields]) -> Listing[IncidentAnswer]:
+    def list(self, **query: Unpack[IncidentsFields]) -> Listing[Incident]:
         """Failures that one cause explains, as one: tests by boxes, the commits that began it."""
 
 class Server:
@@ -413,22 +409,20 @@ class AsyncMerges:
     async def announce(self, body: MergeAnnouncement) -> None:
         """Announce a merge; the same identity again changes nothing."""
 
-    async def list(self, **query: Unpack[MergeRunsFields]) -> AsyncListing[AnnouncedMergeAnswer]:
+    async def list(self, **query: Unpack[MergeRunsFields]) -> AsyncListing[AnnouncedMerge]:
         """Announced merges, each with the runs that checked it or tell why none did."""
 
-    async def unchecked(
-        self, **query: Unpack[MergeRunsFields]
-    ) -> AsyncListing[ExplainedMergeAnswer]:
+    async def unchecked(self, **query: Unpack[MergeRunsFields]) -> AsyncListing[ExplainedMerge]:
         """Merges not checked on hardware, each with the one cause of it."""
 
-    async def plan(self, **query: Unpack[MergePlanFields]) -> MergePlanAnswer:
+    async def plan(self, **query: Unpack[MergePlanFields]) -> MergePlan:
         """The runs that would check these merges in the least board time."""
 
 class AsyncRuns:
     async def report(self, body: RunReport) -> None:
         """Report a hardware test run; the same identity again replaces the report."""
 
-    async def list(self, **query: Unpack[RunsFields]) -> AsyncListing[RunAnswer]:
+    async def list(self, **query: Unpack[RunsFields]) -> AsyncListing[Run]:
         """List run records, latest start first."""
 
     async def follow(
@@ -443,7 +437,7 @@ class AsyncSuiteConfigs:
     async def put(self, body: SuiteConfiguration) -> None:
         """Describe a product's files; an earlier configuration is replaced."""
 
-    async def list(self, **query: Unpack[SuiteConfigsFields]) -> AsyncListing[SuiteConfigAnswer]:
+    async def list(self, **query: Unpack[SuiteConfigsFields]) -> AsyncListing[SuiteConfig]:
         """List suite configurations as sent."""
 
     async def plan(self, body: SuiteConfiguration, **query: Unpack[PlanFields]) -> SuiteConfigPlan:
@@ -574,7 +568,7 @@ class AsyncReaderKeys:
         """Revoke a reader key at once."""
 
 class AsyncBoxes:
-    async def list(self, **query: Unpack[BoxesFields]) -> AsyncListing[BoxAnswer]:
+    async def list(self, **query: Unpack[BoxesFields]) -> AsyncListing[Box]:
         """List the boxes of an organization."""
 
     async def create(self, name: str) -> BoxInstallAnswer:
@@ -595,17 +589,17 @@ class AsyncBoxes:
     async def heartbeat(self) -> None:
         """Stay online, and keep the box's live runs alive."""
 
-    async def health(self, **query: Unpack[PeriodFields]) -> BenchesAnswer:
+    async def health(self, **query: Unpack[PeriodFields]) -> Benches:
         """Boxes: which one fails more than the others on the same commits, and how each fares."""
 
-    async def show(self, **query: Unpack[OneBoxFields]) -> OneBoxAnswer:
+    async def show(self, **query: Unpack[OneBoxFields]) -> OneBox:
         """One box: how it compares, its shares beside the others', what failed on it alone."""
 
 class AsyncBoxNotes:
-    async def list(self, **query: Unpack[BoxNotesFields]) -> AsyncListing[BoxNoteAnswer]:
+    async def list(self, **query: Unpack[BoxNotesFields]) -> AsyncListing[BoxNote]:
         """List what people did to boxes, latest first."""
 
-    async def add(self, box_key: str, text: str, at: datetime | None = None) -> BoxNoteAnswer:
+    async def add(self, box_key: str, text: str, at: datetime | None = None) -> BoxNote:
         """Note what was done to a box; from then on it is compared as a new box."""
 
     async def remove(self, note_id: Id, /) -> None:
@@ -619,35 +613,29 @@ class AsyncLiveRuns:
         """Report which tests of a live run began or ended."""
 
 class AsyncProducts:
-    async def list(self, **query: Unpack[ProductsFields]) -> AsyncListing[ProductAnswer]:
+    async def list(self, **query: Unpack[ProductsFields]) -> AsyncListing[Product]:
         """List the known products."""
 
 class AsyncMetrics:
     async def page(self, **query: Unpack[MetricsFields]) -> MetricsPage:
         """Open the metrics page: four tiles and the first rows of four tables."""
 
-    async def trend(self, **query: Unpack[PeriodFields]) -> TrendAnswer:
+    async def trend(self, **query: Unpack[PeriodFields]) -> Trend:
         """The four tiles over time: at most 90 slots of equal width."""
 
-    async def unchecked_merges(self, **query: Unpack[MergesFields]) -> AsyncListing[UncheckedMerge]:
+    async def unchecked_merges(self, **query: Unpack[MergesFields]) -> AsyncListing[Merge]:
         """List the announced merges that no run checked."""
 
-    async def checked_merges(
-        self, **query: Unpack[MergeRunsFields]
-    ) -> AsyncListing[CheckedMergeAnswer]:
+    async def checked_merges(self, **query: Unpack[MergeRunsFields]) -> AsyncListing[CheckedMerge]:
         """Merges checked on hardware, each with the run that checked it first."""
 
-    async def real_bugs(
-        self, **query: Unpack[ResolvedFields]
-    ) -> AsyncListing[ResolvedFailureAnswer]:
+    async def real_bugs(self, **query: Unpack[ResolvedFields]) -> AsyncListing[ResolvedFailure]:
         """List the resolved failures that were real firmware bugs."""
 
-    async def other_failures(
-        self, **query: Unpack[OthersFields]
-    ) -> AsyncListing[ResolvedFailureAnswer]:
+    async def other_failures(self, **query: Unpack[OthersFields]) -> AsyncListing[ResolvedFailure]:
         """List the other resolved failures, each with its reason."""
 
-    async def flakiest_tests(self, **query: Unpack[FlakyFields]) -> AsyncListing[FlakyTestAnswer]:
+    async def flakiest_tests(self, **query: Unpack[FlakyFields]) -> AsyncListing[FlakyTest]:
         """Flakiest tests."""
 
     async def flaky_history(self, **query: Unpack[FlakyHistoryFields]) -> FlakyHistories:
@@ -656,14 +644,14 @@ class AsyncMetrics:
     async def trends(self, **query: Unpack[PeriodFields]) -> Trends:
         """The tiles against the period before."""
 
-    async def by_day(self, **query: Unpack[DaysFields]) -> DaysAnswer:
+    async def by_day(self, **query: Unpack[DaysFields]) -> Days:
         """The tiles by the calendar days of a time zone, each share with its interval."""
 
-    async def times_to_fix(self, **query: Unpack[BoxTableFields]) -> AsyncListing[TimesToFixAnswer]:
+    async def times_to_fix(self, **query: Unpack[BoxTableFields]) -> AsyncListing[TimesToFix]:
         """How long failures took until they were seen, and fixed, by product and box."""
 
 class AsyncFailures:
-    async def list(self, **query: Unpack[FailuresFields]) -> AsyncListing[FailureAnswer]:
+    async def list(self, **query: Unpack[FailuresFields]) -> AsyncListing[Failure]:
         """List failures that have an item in the period, with their labels."""
 
     async def get(self, failure_id: Id, /) -> FailureEvidence:
@@ -671,67 +659,67 @@ class AsyncFailures:
 
     async def confirm(
         self, failure_id: Id, /, note: str | None = None, issue: str | None = None
-    ) -> ResolvedFailureAnswer:
+    ) -> ResolvedFailure:
         """Count a resolved failure as a real firmware bug."""
 
     async def dismiss(
         self, failure_id: Id, /, note: str | None = None, issue: str | None = None
-    ) -> ResolvedFailureAnswer:
+    ) -> ResolvedFailure:
         """Move a real firmware bug to the other list."""
 
     async def reset(
         self, failure_id: Id, /, note: str | None = None, issue: str | None = None
-    ) -> ResolvedFailureAnswer:
+    ) -> ResolvedFailure:
         """Restore the automatic label of a reviewed failure."""
 
-    async def review(self, body: ReviewsBody) -> ReviewedAnswer:
+    async def review(self, body: ReviewsBody) -> ReviewedFailures:
         """Confirm, dismiss and reset several failures, all or none."""
 
-    async def explain(self, failure_id: Id, /) -> ExplanationAnswer:
+    async def explain(self, failure_id: Id, /) -> Explanation:
         """Show which single edits would give a failure another class."""
 
     async def explain_with_git(
         self, failure_id: Id, /, unsent: Sequence[UnsentChanges]
-    ) -> ExplanationAnswer:
+    ) -> Explanation:
         """The same, with what git has of changes that runs did not send; nothing is kept."""
 
-    async def gaps(self, **query: Unpack[PeriodFields]) -> GapsAnswer:
+    async def gaps(self, **query: Unpack[PeriodFields]) -> Gaps:
         """What CI leaves out, and how many ambiguous failures it would decide."""
 
 class AsyncTests:
-    async def flaky(self, **query: Unpack[SuspectsFields]) -> AsyncListing[SuspectAnswer]:
+    async def flaky(
+        self, **query: Unpack[SuspectsFields]
+    ) -> AsyncListing[SuspectedTest | AnsweredTest | RatedTest]:
         """Flaky tests: since which commit, on which boxes, and how sure."""
 
     async def flaky_history(self, **query: Unpack[RankedHistoryFields]) -> FlakyHistories:
         """The same tests over time, on each box."""
 
-    async def bisection(self, **query: Unpack[BisectionFields]) -> ProgressAnswer:
+    async def bisection(self, **query: Unpack[BisectionFields]) -> Bisection:
         """Which commit broke a test, how sure that is, and the run that tells most about it."""
 
-    async def show(self, **query: Unpack[OneTestFields]) -> OneTestAnswer:
+    async def show(self, **query: Unpack[OneTestFields]) -> OneTest:
         """One test over time on each box: how often it failed, and what a retry gave."""
 
-    async def list(self, **query: Unpack[TestNamesFields]) -> AsyncListing[TestNameAnswer]:
+    async def list(self, **query: Unpack[TestNamesFields]) -> AsyncListing[TestName]:
         """List the tests that reports name."""
 
 class AsyncCauses:
-    async def list(self, **query: Unpack[CausesFields]) -> AsyncListing[CauseAnswer]:
+    async def list(self, **query: Unpack[CausesFields]) -> AsyncListing[Cause]:
         """Resolved failures by cause: what one commit broke and one fixed, as one."""
 
 class AsyncLostBoards:
-    async def count(self, **query: Unpack[PeriodFields]) -> LostBoardsAnswer:
+    async def count(self, **query: Unpack[PeriodFields]) -> LostBoardCounts:
         """How many resolved failures lie in runs that lost their board, and which."""
 
-    async def resolved(
-        self, **query: Unpack[LostResolvedFields]
-    ) -> AsyncListing[ResolvedFailureAnswer]:
+    async def resolved(self, **query: Unpack[LostResolvedFields]) -> AsyncListing[ResolvedFailure]:
         """The same as rows of the tables of resolved failures."""
 
-    async def failures(self, **query: Unpack[FailuresFields]) -> AsyncListing[FailureAnswer]:
+    async def failures(self, **query: Unpack[FailuresFields]) -> AsyncListing[Failure]:
         """All failures in runs that lost their board, as `ci-failures` lists them."""
 
 class AsyncIncidents:
-    async def list(self, **query: Unpack[IncidentsFields]) -> AsyncListing[IncidentAnswer]:
+    async def list(self, **query: Unpack[IncidentsFields]) -> AsyncListing[Incident]:
         """Failures that one cause explains, as one: tests by boxes, the commits that began it."""
 
 class AsyncServer:

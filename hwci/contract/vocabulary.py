@@ -226,3 +226,110 @@ class BoxStatus(StrEnum):
     ONLINE = "online"
     OFFLINE = "offline"
     REPORTED = "reported"
+
+
+class UncheckedCause(StrEnum):
+    """Why a merge is unchecked."""
+
+    HARDWARE_NOT_REACHED = "hardware_not_reached"
+    NO_TESTS = "no_tests"
+    OTHER_PRODUCT = "other_product"
+    NOT_IN_PUSH_LIST = "not_in_push_list"
+    NOTHING_RAN = "nothing_ran"
+
+
+class MissingRun(StrEnum):
+    """Why no run can be planned for a merge."""
+
+    NO_RUN = "no_run"
+    NOT_REACHED = "not_reached"
+
+
+class Gap(StrEnum):
+    """What CI may leave out."""
+
+    NO_VERDICT = "noVerdict"
+    NO_CONFIGURATION = "noConfiguration"
+    NO_CHANGES = "noChanges"
+    CUT_LISTS = "cutLists"
+    UNCONNECTED_FIX = "unconnectedFix"
+
+
+class EditKind(StrEnum):
+    """What would have to be otherwise for a failure to have another class."""
+
+    VERDICT = "verdict"
+    PATTERN_ADDED = "patternAdded"
+    PATTERN_REMOVED = "patternRemoved"
+    FILES_WHOLE = "filesWhole"
+    COMMITS_WHOLE = "commitsWhole"
+    CHANGES_SENT = "changesSent"
+    REVIEW = "review"
+
+
+class NotCompared(StrEnum):
+    """Why a box is not compared with the others."""
+
+    ONE_BOX = "one_box"
+    NOTHING_IN_COMMON = "nothing_in_common"
+    NO_FAILURE = "no_failure"
+    FEW_COMMITS = "few_commits"
+
+
+class RankBy(StrEnum):
+    """How flaky tests are ranked: as the specification does, or by the lower end of the interval,
+    so that one failure in two runs does not rank above forty in a hundred. Those with too few
+    attempts for an interval come last.
+    """
+
+    FLAKE_RATE = "flakeRate"
+    LOWER_BOUND = "lowerBound"
+
+
+class CommitKind(StrEnum):
+    """What a commit changed, by the product's configuration. `unknown`: it was not sent whole, came
+    with commits that were not sent, or nothing is configured.
+    """
+
+    FIRMWARE = "firmware"
+    HARNESS = "harness"
+    BOTH = "both"
+    OTHER = "other"
+    UNKNOWN = "unknown"
+
+
+class Claim(StrEnum):
+    """What is claimed of a test."""
+
+    NO_RUN = "no_run"
+    NOT_SEEN = "not_seen"
+    FAILS_NOW = "fails_now"
+    BROKEN = "broken"
+    LOST_BOARD = "lost_board"
+    STEADY = "steady"
+    FIXED = "fixed"
+    MENDED = "mended"
+    ONE_BOX = "one_box"
+    GROUP = "group"
+    TOO_FEW = "too_few"
+    ALIKE = "alike"
+    ONLY_BOX = "only_box"
+    FLAKY = "flaky"
+
+
+class MissingCommit(StrEnum):
+    """Why the commit that broke a test cannot be found."""
+
+    UNKNOWN_TEST = "unknown_test"
+    UNKNOWN_COMMIT = "unknown_commit"
+    SEVERAL_COMMITS = "several_commits"
+    NOT_CONNECTED = "not_connected"
+    CIRCLE = "circle"
+    TOO_LONG = "too_long"
+    NEVER_FAILED = "never_failed"
+    NEVER_PASSED = "never_passed"
+    BROKEN_BEFORE = "broken_before"
+    CONTRADICTION = "contradiction"
+    NO_RANGE = "no_range"
+    BEFORE_PERIOD = "before_period"
+    FIXED = "fixed"

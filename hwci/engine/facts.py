@@ -13,6 +13,7 @@ from functools import lru_cache
 from typing import NamedTuple
 from uuid import UUID, uuid5
 
+from hwci.contract.products import Links, Targets
 from hwci.contract.vocabulary import Outcome, ReviewAction, Trigger, Verdict
 
 
@@ -146,25 +147,6 @@ class Report:
     def is_first_part(self) -> bool:
         """Whether it counts as the run report: "Parts after the first are not counted"."""
         return self.part_of is None or self.part_of.part == 1
-
-
-@dataclass(frozen=True, slots=True)
-class Links:
-    """Templates of addresses of commits, files and pull requests, for people."""
-
-    commit: str | None = None
-    file: str | None = None
-    pull: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Targets:
-    """Shares in percent that a team aims at, for people: of the merges at least so many checked, of
-    the runs at most so many that never reached the hardware.
-    """
-
-    merges_checked: float | None = None
-    infra_runs: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -84,7 +84,7 @@ class FullHistory:
         self, org_id: UUID, facts: Facts, check_time: Callable[[], None] = lambda: None
     ) -> None:
         self.check_time = check_time
-        self._org_id = org_id
+        self.org_id = org_id
         self._facts = facts
         self._reports = sorted(facts.reports, key=report_order)
 
@@ -231,7 +231,7 @@ class FullHistory:
         ]
 
     def reviews(self, of: Collection[UUID] | None = None) -> Mapping[UUID, Review]:
-        kept = {failure_id(self._org_id, key): one for key, one in self._facts.reviews.items()}
+        kept = {failure_id(self.org_id, key): one for key, one in self._facts.reviews.items()}
         return {one: kept[one] for one in (kept if of is None else kept.keys() & of)}
 
     def config(self, product: Product) -> SuiteConfig | None:
@@ -347,7 +347,7 @@ class FullHistory:
         passed = later > 0 and passes[later - 1].sha == key.sha
         is_fixed = later < len(passes) and (not passed or key in self._facts.reviews)
         return Failure(
-            id=failure_id(self._org_id, key),
+            id=failure_id(self.org_id, key),
             key=key,
             place=place,
             items=len(runs),

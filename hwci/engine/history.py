@@ -343,6 +343,10 @@ class OutOfTimeError(Exception):
 class History(Protocol):
     """One organization's history, read within one consistent snapshot."""
 
+    @property
+    def org_id(self) -> UUID:
+        """Whose history it is."""
+
     def check_time(self) -> None:
         """Raise `OutOfTimeError` if the time is over. Called in long work between two questions."""
 

@@ -12,6 +12,7 @@ from uuid import UUID
 from pydantic import AfterValidator, Field, ValidationInfo, model_validator
 from pydantic_core import PydanticCustomError
 
+from hwci.contract.people import Actor
 from hwci.contract.vocabulary import Role
 from hwci.wire import limits
 from hwci.wire.base import SECRET, STORABLE, Answer, Body, Name, Text, Time
@@ -301,13 +302,6 @@ class OwnReaderKey(Answer):
     name: str
     organization: KeyOrganization
     products: Sequence[BoundProduct]
-
-
-class Actor(Answer):
-    """The person who did something."""
-
-    id: UUID
-    name: str
 
 
 class AuditEntryAnswer(Answer):

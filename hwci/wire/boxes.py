@@ -5,8 +5,7 @@
 
 from uuid import UUID
 
-from hwci.contract.vocabulary import BoxStatus
-from hwci.wire.accounts import Actor, HeldToken, Secret
+from hwci.wire.accounts import HeldToken, Secret
 from hwci.wire.base import Answer, Body, Name, Note, Time
 
 
@@ -46,32 +45,9 @@ class InstalledBox(Answer):
     api_key: Secret
 
 
-class BoxAnswer(Answer):
-    """A box of the list. `last_report_at`: the latest start among the reports of its name. One that
-    was never created has no id and no time of its creation.
-    """
-
-    id: UUID | None
-    name: str
-    status: BoxStatus
-    last_seen_at: Time | None
-    last_report_at: Time | None
-    created_at: Time | None
-
-
 class NewBoxNote(Body):
     """Body of `POST …/box-notes`. `at`: when it was done; now, if left out."""
 
     box_key: Name
     text: Note
     at: Time | None = None
-
-
-class BoxNoteAnswer(Answer):
-    """What a person did to a box, and when."""
-
-    id: UUID
-    box_key: str
-    at: Time
-    text: str
-    by: Actor

@@ -60,7 +60,10 @@ def item_of(kind: type[Any]) -> type[Any] | None:
 def name_of(kind: type[Any]) -> str:
     """Return the name of an answer, a list's with its items'."""
     item = item_of(kind)
-    return kind.__name__ if item is None else f"ListPage[{item.__name__}]"
+    if item is None:
+        return kind.__name__
+    names = " | ".join(each.__name__ for each in get_args(item) or [item])
+    return f"ListPage[{names}]"
 
 
 def schemas(

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Sequence
 from datetime import datetime
 from enum import StrEnum
-from typing import Annotated, Generic, Literal, TypeVar
+from typing import Annotated, Any, Generic, Literal, TypeVar, overload
 from uuid import UUID
 
 from pydantic import (
@@ -26,7 +26,6 @@ from pydantic import (
 from pydantic.alias_generators import to_camel
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
-from hwci.analysis.flaky.suspects import RankBy
 from hwci.contract.scope import ProductKey
 from hwci.contract.shape import ListPage
 from hwci.contract.vocabulary import (
@@ -35,6 +34,7 @@ from hwci.contract.vocabulary import (
     FlakyColumn,
     Label,
     MergeColumn,
+    RankBy,
     ResolvedColumn,
 )
 from hwci.engine.history import Listing, Scope, Where
@@ -144,9 +144,21 @@ class PageQuery(Query):
         """Return the rows of this page, and the number of all."""
         return Listing(rows[self.offset :][: self.limit], len(rows))
 
-    def page_of(self, rows: Listing[Row], of: Callable[[Row], Item]) -> ListPage[Item]:
-        """Make the answer with the rows of this page; `of` makes each."""
-        items = tuple(map(of, rows.items))
+    def paged(self, rows: Sequence[Row]) -> ListPage[Row]:
+        """Make the answer with this page of all rows."""
+        return self.page_of(self.slice_of(rows))
+
+    @overload
+    def page_of(self, rows: Listing[Row]) -> ListPage[Row]: ...
+
+    @overload
+    def page_of(self, rows: Listing[Row], of: Callable[[Row], Item]) -> ListPage[Item]: ...
+
+    def page_of(self, rows: Listing[Any], of: Callable[[Any], Any] | None = None) -> ListPage[Any]:
+        """Make the answer with the rows of this page; `of` makes each, if they are not the answer's
+        own.
+        """
+        items = tuple(rows.items if of is None else map(of, rows.items))
         return ListPage(items=items, total=rows.total, page=self.page, limit=self.limit)
 
 

@@ -11,6 +11,7 @@ from typing import Annotated
 from pydantic import AfterValidator, Field, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
 
+from hwci.contract import products
 from hwci.contract.vocabulary import Outcome, Trigger, Verdict
 from hwci.engine import facts
 from hwci.engine.patterns import check_patterns
@@ -250,12 +251,12 @@ class SuiteConfiguration(CiBody):
             "firmware_paths": tuple(self.firmware_paths),
             "harness_paths": tuple(self.harness_paths),
             "trigger_paths": None if self.trigger_paths is None else tuple(self.trigger_paths),
-            "links": None if self.links is None else facts.Links(**dict(self.links)),
+            "links": None if self.links is None else products.Links(**dict(self.links)),
             "targets": self._targets(),
         }
         return facts.SuiteConfig(**dict(self) | lists)
 
-    def _targets(self) -> facts.Targets | None:
+    def _targets(self) -> products.Targets | None:
         """Return the targets; None where none has a value."""
-        found = facts.Targets(**dict(self.targets or {}))
-        return None if found == facts.Targets() else found
+        targets = products.Targets(**dict(self.targets or {}))
+        return None if targets == products.Targets() else targets

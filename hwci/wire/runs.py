@@ -5,19 +5,19 @@
 
 from collections.abc import Sequence
 from datetime import datetime
+from json import dumps
 from typing import Annotated, Literal
-from uuid import UUID
 
 from pydantic import Field, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
 
-from hwci.contract.vocabulary import Outcome, RunEnding, RunEventType, RunStatus, Trigger, Verdict
+from hwci.contract.runs import RunEvent
+from hwci.contract.vocabulary import Outcome, RunEnding, RunStatus
 from hwci.wire import limits
 from hwci.wire.accounts import Secret
 from hwci.wire.base import (
     WORD,
     Address,
-    Answer,
     Attempts,
     Body,
     Count,
@@ -27,6 +27,7 @@ from hwci.wire.base import (
     Text,
     Time,
 )
+from hwci.wire.codec import plain
 from hwci.wire.lists import ListRule
 from hwci.wire.queries import BoxQuery, Flag, Id, PageQuery, Query, RunNumber, ShaStart
 from hwci.wire.reports import Changes, RunStart
@@ -41,12 +42,6 @@ class RunHead(RunStart):
     changes: Changes | None = None
     ci_run: Count | None = None
     ci_url: Address | None = None
-
-
-class OpenedRun(Answer):
-    """Answer of `POST /api/box/runs`."""
-
-    id: UUID
 
 
 class TestEvent(Body):
@@ -110,123 +105,12 @@ class StreamQuery(Query):
     run_id: Id | None = None
 
 
-class TestCounts(Answer):
-    """Tests of a run. `retried`: those that took more than one attempt."""
-
-    __test__ = False  # pytest: not a test class
-
-    total: int
-    passed: int
-    failed: int
-    retried: int
-
-
-class TestResult(Answer):
-    """What a run reported of one test."""
-
-    __test__ = False  # pytest: not a test class
-
-    outcome: Outcome
-    attempts: int
-    verdict: Verdict
-
-
-class RunAnswer(Answer):
-    """A run record. Fields that only the report has are null until it arrives. `result`: in a list
-    that was asked for a test (`testId`), what the run gave for it. `ending`: passed, if no test
-    of it failed and the CI calls it a success.
+def event_json(event: RunEvent) -> str:
+    """Return an event as JSON. What it does not have is left out; what a run does not have yet is
+    null.
     """
-
-    id: UUID
-    repo_key: str
-    suite: str
-    workflow: str
-    run_id: int
-    run_attempt: int
-    box_key: str
-    trigger: Trigger
-    branch: str
-    sha: str
-    status: RunStatus
-    started_at: Time
-    ended_at: Time | None
-    conclusion: str | None
-    hello_ok: bool | None
-    tests: TestCounts
-    ci_run: int | None = None
-    ci_url: str | None = None
-    result: TestResult | None = None
-    ending: RunEnding | None = None
-
-
-class RunItem(Answer):
-    """One test of a run. In a live run, a test without an outcome is still running."""
-
-    id: str
-    outcome: Outcome | None
-    attempts: int | None
-    duration_s: float | None
-    verdict: Verdict | None
-    message: str | None = None
-
-
-class RunCommit(Answer):
-    """One commit of a run's changes."""
-
-    sha: str
-    subject: str
-    committed_at: Time | None
-    files: Sequence[str]
-    files_truncated: bool
-
-
-class RunChanges(Answer):
-    """Commits since the previous run of the same workflow on the same branch."""
-
-    base_sha: str | None
-    commits: Sequence[RunCommit]
-    truncated: bool
-
-
-class RerunOf(Answer):
-    """The CI run whose result made CI start a run: its id, and its record on the same box, else on
-    another one; null if no run of the product has that id.
-    """
-
-    run_id: int
-    run_record_id: UUID | None
-
-
-class RunDetail(RunAnswer):
-    """A run record with all that was reported. `rerun_of`: null if its report does not tell."""
-
-    items: Sequence[RunItem]
-    covers_shas: Sequence[str]
-    changes: RunChanges | None
-    rerun_of: RerunOf | None = None
-
-
-class RunTest(Answer):
-    """A test of a live run, as its box sent it."""
-
-    id: str
-    outcome: Outcome | None
-    attempts: int | None
-
-
-class RunEvent(Answer):
-    """An event of a stream. `run` comes with `run.started` and `run.reported`, `test` with
-    `run.test`, and with it `tests`, the counts of its run as they are then. `id` resumes the
-    stream after this event.
-    """
-
-    id: str
-    type: RunEventType
-    run_id: UUID
-    at: Time
-    run: RunAnswer | None = None
-    test: RunTest | None = None
-    tests: TestCounts | None = None
+    sent = {name: value for name, value in plain(event).items() if value is not None}
+    return dumps(sent, ensure_ascii=False, separators=(",", ":"))
 
 
 class StreamSignIn(Body):

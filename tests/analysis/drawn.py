@@ -49,7 +49,7 @@ def tangle(seed: int) -> Facts:
     facts = Facts(reports=tuple(reports.values()), configs=configs)
     reviews = {
         group.first.key: Review(
-            group.first.key, draw.random.choice(list(ReviewAction)), "1", "Ada", NOON, number
+            group.first.key, draw.random.choice(list(ReviewAction)), str(ORG), "Ada", NOON, number
         )
         for number, group in enumerate(resolved(facts))
         if draw.random.random() < 0.1

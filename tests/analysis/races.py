@@ -6,7 +6,8 @@ from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
-from hwci.analysis.flaky.suspects import RankBy, Suspect, flaky_tests
+from hwci.analysis.flaky.suspects import Suspect, flaky_tests
+from hwci.contract.vocabulary import RankBy
 from hwci.engine.facts import Facts
 from hwci.engine.history import Listing, Scope
 from hwci.engine.page.tables import FlakySelection

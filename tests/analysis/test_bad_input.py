@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from hwci.analysis.benches.report import benches
+from hwci.analysis.benches.report import KnownOfBoxes, benches
 from hwci.analysis.failures.gaps import budget
 from hwci.analysis.failures.incidents import incidents
 from hwci.analysis.failures.what_if import what_if
@@ -85,12 +85,12 @@ def test_no_answer_fails_or_compares_what_cannot_be_compared(name: str) -> None:
     merge = Announcement(REPO, SUITE, "fffffff", MAIN, minute(1))
     history = FullRecordedRuns(ORG, Facts((merge,), tuple(HISTORIES[name])))
     about = history, ALL, EVER
-    compared = benches(*about, 100, {})
+    compared = benches(*about, 100, KnownOfBoxes({}, {}))
     suspects = flaky_tests(*about, QUERY.selection, QUERY.rank_by)
     found = incidents(*about)
     merges = read_period(*about).unchecked_merges
 
-    assert not any(one.figures.comparison for one in compared.boxes)
+    assert not any(box.comparison for box in compared.boxes)
     assert not compared.tests
     assert all(one.found or one.missing for one in suspects.items)
     assert len(explain(history, merges)) == len(merges) == 1

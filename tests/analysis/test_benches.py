@@ -13,20 +13,19 @@ import pytest
 from scipy.stats import false_discovery_control, hypergeom, pearson3
 
 from hwci.analysis.benches.compare import (
-    Comparison,
-    Counts,
-    Missing,
     chances_by_curve,
     chances_of_boxes,
     compare,
     false_discoveries,
+    is_worse,
 )
 from hwci.analysis.benches.health import covered
-from hwci.analysis.benches.report import Benches, Figures, Note, benches
+from hwci.analysis.benches.report import KnownOfBoxes, benches
 from hwci.analysis.benches.strata import Strata, Sum
 from hwci.analysis.benches.trials import Trial, box_of
-from hwci.analysis.benches.words import of_blame, of_box
-from hwci.contract.vocabulary import Outcome
+from hwci.contract.benches import Benches, BoxHealth, Counts, Note
+from hwci.contract.shares import Share
+from hwci.contract.vocabulary import NotCompared, Outcome
 from hwci.engine.facts import Facts, Part, Report, TestItem
 from hwci.engine.history import OutOfTimeError, Scope
 from hwci.engine.periods import Period
@@ -45,20 +44,31 @@ def asked(
     facts: Facts | Sequence[Report], most: int = 100, notes: Mapping[str, Note] | None = None
 ) -> Benches:
     facts = facts if isinstance(facts, Facts) else Facts(reports=tuple(facts))
-    return benches(FullRecordedRuns(UUID(int=1), facts), Scope(), EVER, most, notes or {})
+    history, known = FullRecordedRuns(UUID(int=1), facts), KnownOfBoxes(notes or {}, {})
+    return benches(history, Scope(), EVER, most, known)
 
 
-def box(found: Benches, box_key: str) -> Figures:
-    [one] = [one.figures for one in found.boxes if one.box_key == box_key]
-    return one
+def box(found: Benches, box_key: str) -> BoxHealth:
+    [row] = [row for row in found.boxes if row.box_key == box_key]
+    return row
 
 
 def named(found: Benches) -> list[str]:
-    return [
-        one.box_key
-        for one in found.boxes
-        if one.figures.comparison and one.figures.comparison.named
-    ]
+    return [row.box_key for row in found.boxes if row.comparison and row.comparison.named]
+
+
+def counts(failed: int, results: int, others_failed: int, others_results: int) -> Counts:
+    return Counts(
+        failed=failed,
+        results=results,
+        others_failed=others_failed,
+        others_results=others_results,
+    )
+
+
+def parts(share: Share | None) -> tuple[int, int]:
+    assert share is not None
+    return share.part, share.total
 
 
 def reports(plan: Plan = SMALL, *causes: Cause, seed: int = 1) -> list[Report]:
@@ -85,23 +95,23 @@ def with_more(report: Report, tests: int) -> Report:
 def test_a_bad_box_is_named_with_its_odds_and_no_other_is(seed: int) -> None:
     found = asked(simulate(FLEET, [BAD], seed).facts)
     assert named(found) == ["bench-2"]
-    assert found.boxes[0].figures.comparison is not None
-    assert 2.5 < found.boxes[0].figures.comparison.odds_ratio < 6.5
-    worst, others = found.boxes[0].figures.counts[:2], found.boxes[0].figures.counts[2:]
-    assert worst[0] / worst[1] > 2 * others[0] / others[1]
+    assert found.boxes[0].comparison is not None
+    assert 2.5 < found.boxes[0].comparison.odds_ratio < 6.5
+    seen = found.boxes[0].counts
+    assert seen.failed / seen.results > 2 * seen.others_failed / seen.others_results
 
 
 def test_the_sentence_of_a_bad_box_has_the_interval_of_its_rate() -> None:
     found = asked(simulate(FLEET, [BAD], 1).facts).boxes[0]
     ends = re.search(
         r"fails (.+) times as often as the 4 others compared \(95 % sure: (.+) to (.+?);",
-        of_box(found).text,
+        found.says,
     )
     assert ends
     times, low, high = map(float, ends.groups())
     assert 1 < low < times < high
-    assert found.figures.comparison
-    assert high < found.figures.comparison.high  # rates are less far apart than odds
+    assert found.comparison
+    assert high < found.comparison.high  # rates are less far apart than odds
 
 
 def test_the_boxes_with_which_one_was_compared_are_named_or_counted() -> None:
@@ -123,15 +133,15 @@ def test_the_boxes_with_which_one_was_compared_are_named_or_counted() -> None:
         found = asked(history)
         [bad] = [one for one in found.boxes if one.box_key == "bench-2"]
         [test] = found.tests
-        assert of_box(bad).answer == f"fails where {never}"
+        assert bad.answer == f"fails where {never}"
         assert test.only is only
         words = "fails on bench-2 only (" if only else "fails more on bench-2 than elsewhere ("
-        assert of_blame(test.blame, test.failed_on, {}).startswith(words)
+        assert test.says.startswith(words)
     lone = box(asked([*seen, *elsewhere]), "bench-3")
-    assert lone.others == []
+    assert lone.missing is NotCompared.NOTHING_IN_COMMON
     without = [replace(one, tests=(one.tests[0], *one.tests[2:])) for one in third]
     [test] = asked([*seen, *without]).tests
-    assert test.blame.others == ("bench-1",)
+    assert test.counts.others_results == EACH, "of bench-1 alone"
 
 
 def test_a_box_that_is_worse_because_of_few_of_its_tests_names_them() -> None:
@@ -144,7 +154,7 @@ def test_a_box_that_is_worse_because_of_few_of_its_tests_names_them() -> None:
         names = [f"suite-{number}" for number in range(suites)]
         found = asked([replace(one, suite=suite) for suite in names for one in sent])
         [row] = [one for one in found.boxes if one.box_key == "bench-2"]
-        return of_box(row).evidence.partition(" on the same commits")[2]
+        return row.evidence.partition(" on the same commits")[2]
 
     assert told({0}, 4, 4) == f"; {EACH} of the {EACH + 3} are of test_000"
     two = f"; {2 * EACH} of the {2 * EACH + 5} are of test_000 and test_001"
@@ -156,10 +166,9 @@ def test_a_box_that_is_worse_because_of_few_of_its_tests_names_them() -> None:
 
 
 def test_a_comparison_whose_interval_holds_1_names_nothing() -> None:
-    sure = Comparison(Counts(9, 20, 2, 40), 9, 9.4, 1.1, 80, 6.0, 0.001, 0.01)
-    assert sure.named
-    assert not replace(sure, low=0.38, high=232).named
-    assert not replace(sure, false_discovery=0.06).named
+    assert is_worse(odds_ratio=9.4, low=1.1, false_discovery=0.01)
+    assert not is_worse(odds_ratio=9.4, low=0.38, false_discovery=0.01)
+    assert not is_worse(odds_ratio=9.4, low=1.1, false_discovery=0.06)
 
 
 def test_few_clean_fleets_name_a_box_and_few_a_test() -> None:
@@ -174,9 +183,9 @@ def test_a_test_that_fails_on_one_box_is_told_with_all_its_runs_there() -> None:
     found = asked(simulate(replace(FLEET, base_rate=0.0), [cause], 1).facts)
     [one] = found.tests
     assert (one.test_id, one.box_key, one.only) == ("test_007", "bench-3", True)
-    here, others = one.blame.counts, one.blame.others_counts
-    assert (others.failed, others.runs) == (0, 4 * here.runs)
-    assert 0.4 * here.runs < here.failed < here.runs
+    seen = one.counts
+    assert (seen.others_failed, seen.others_results) == (0, 4 * seen.results)
+    assert 0.4 * seen.results < seen.failed < seen.results
 
 
 def test_the_odds_ratio_and_its_interval_are_those_of_a_published_example() -> None:
@@ -287,18 +296,20 @@ def test_a_missing_comparison_says_what_is_missing() -> None:
     twice = [failing(one, [0]) if n in {0, 2, 4} else one for n, one in enumerate(clean)]
     every = [failing(one, range(4)) for one in clean]
     for history, missing in (
-        (alone, Missing.ONE_BOX),
-        (clean[:1], Missing.ONE_BOX),
-        (apart, Missing.NOTHING_IN_COMMON),
-        (clean, Missing.NO_FAILURE),
-        (every, Missing.NO_FAILURE),
-        (twice, Missing.FEW_COMMITS),
+        (alone, NotCompared.ONE_BOX),
+        (clean[:1], NotCompared.ONE_BOX),
+        (apart, NotCompared.NOTHING_IN_COMMON),
+        (clean, NotCompared.NO_FAILURE),
+        (every, NotCompared.NO_FAILURE),
+        (twice, NotCompared.FEW_COMMITS),
     ):
         found = asked(history)
-        assert [one.figures.missing for one in found.boxes] == [missing] * len(found.boxes)
-        assert [one.figures.comparison for one in found.boxes] == [None] * len(found.boxes)
+        assert [one.missing for one in found.boxes] == [missing] * len(found.boxes)
+        assert [one.comparison for one in found.boxes] == [None] * len(found.boxes)
         assert not found.tests
-    assert asked([]) == Benches([], 0, [], 0)
+    nothing = asked([])
+    assert (nothing.boxes, nothing.boxes_total) == ((), 0)
+    assert (nothing.tests, nothing.tests_total) == ((), 0)
 
 
 def test_what_fails_on_all_boxes_of_a_commit_counts_for_none() -> None:
@@ -309,7 +320,7 @@ def test_what_fails_on_all_boxes_of_a_commit_counts_for_none() -> None:
     found = asked(history)
     alone = sum(one.box_key == "bench-2" for one in history[:EACH])
     both = EACH - EACH % 2
-    assert box(found, "bench-2").counts[0] == alone
+    assert box(found, "bench-2").counts.failed == alone
     assert box(found, "bench-2").counts.results == 4 * EACH - both // 2
 
 
@@ -320,7 +331,7 @@ def test_a_pass_on_a_retry_counts_as_a_failure_of_the_box() -> None:
     history = [retried(one) if one.box_key == "bench-2" else one for one in reports()]
     found = asked(history)
     assert named(found) == ["bench-2"]
-    assert box(found, "bench-2").counts == (4 * EACH, 4 * EACH, 0, 4 * EACH)
+    assert box(found, "bench-2").counts == counts(4 * EACH, 4 * EACH, 0, 4 * EACH)
 
 
 def test_what_never_reached_the_hardware_is_no_failure() -> None:
@@ -329,9 +340,9 @@ def test_what_never_reached_the_hardware_is_no_failure() -> None:
         for one in reports()
     ]
     found = box(asked(history), "bench-2")
-    assert (found.counts, found.missing) == ((0, 0, 0, 0), Missing.NOTHING_IN_COMMON)
-    assert (found.health.unreached.failed, found.health.unreached.attempts) == (EACH, EACH)
-    assert (found.health.lost, found.health.last_clean_at) == (None, None)
+    assert (found.counts, found.missing) == (counts(0, 0, 0, 0), NotCompared.NOTHING_IN_COMMON)
+    assert parts(found.never_reached) == (EACH, EACH)
+    assert (found.lost_board, found.last_clean_run_at) == (None, None)
 
 
 def test_the_parts_of_a_run_are_one_run() -> None:
@@ -343,12 +354,8 @@ def test_the_parts_of_a_run_are_one_run() -> None:
 
     history = reports(SMALL, replace(BAD, rate=0.5), seed=3)
     whole, parts = asked(history), asked([part for one in history for part in cut(one)])
-    assert [one.figures.comparison for one in parts.boxes] == [
-        one.figures.comparison for one in whole.boxes
-    ]
-    assert [one.figures.health.unreached for one in parts.boxes] == [
-        one.figures.health.unreached for one in whole.boxes
-    ]
+    assert [one.comparison for one in parts.boxes] == [one.comparison for one in whole.boxes]
+    assert [one.never_reached for one in parts.boxes] == [one.never_reached for one in whole.boxes]
 
 
 def test_boxes_that_run_mostly_other_tests_are_not_compared() -> None:
@@ -357,7 +364,7 @@ def test_boxes_that_run_mostly_other_tests_are_not_compared() -> None:
         return failing(replace(one, tests=(one.tests[0], *items)), [0])
 
     history = [other(one) if one.box_key == "bench-2" else one for one in reports()]
-    assert {one.figures.missing for one in asked(history).boxes} == {Missing.NOTHING_IN_COMMON}
+    assert {one.missing for one in asked(history).boxes} == {NotCompared.NOTHING_IN_COMMON}
 
 
 def test_a_run_that_lost_its_board_is_told_and_counts_once() -> None:
@@ -366,12 +373,11 @@ def test_a_run_that_lost_its_board_is_told_and_counts_once() -> None:
     history[7] = failing(history[7], range(25, 40), attempts=2)
     found = asked(history)
     hit = box(found, history[7].box_key)
-    [lost] = hit.health.lost_runs
-    assert (lost.first_test, lost.tests, lost.run.sha) == ("test_025", 15, history[7].sha)
+    [lost] = hit.lost_runs
+    assert (lost.first_test, lost.tests, lost.sha) == ("test_025", 15, history[7].sha)
     assert lost.chance < 1e-9
-    assert sum(one.figures.counts.failed for one in found.boxes) == 1, "where it was lost"
-    assert hit.health.lost is not None
-    assert (hit.health.lost.failed, hit.health.lost.attempts) == (1, len(history) // 2)
+    assert sum(one.counts.failed for one in found.boxes) == 1, "where it was lost"
+    assert parts(hit.lost_board) == (1, len(history) // 2)
 
 
 def test_what_fails_on_every_box_or_all_the_time_is_no_lost_board() -> None:
@@ -382,16 +388,16 @@ def test_what_fails_on_every_box_or_all_the_time_is_no_lost_board() -> None:
     always = [failing(one, range(37, 40)) for one in reports(plan)]
     early = [failing(one, range(20)) for one in reports(plan)]
     for history in (everywhere, always, early):
-        assert not any(one.figures.health.lost_runs for one in asked(history).boxes)
+        assert not any(one.lost_runs for one in asked(history).boxes)
 
 
 def test_hours_and_the_last_clean_run() -> None:
     history = [one for one in reports() if one.box_key == "bench-1"]
     history[-1] = failing(history[-1], [0])
-    health = box(asked(history), "bench-1").health
-    assert health.board_time == EACH * timedelta(minutes=45)
-    assert health.last_run_at == history[-1].started_at
-    assert health.last_clean_at == history[-2].started_at
+    seen = box(asked(history), "bench-1")
+    assert seen.board_seconds == EACH * timedelta(minutes=45).total_seconds()
+    assert seen.last_run_at == history[-1].started_at
+    assert seen.last_clean_run_at == history[-2].started_at
     spans = [
         (EPOCH + h * timedelta(hours=1), EPOCH + t * timedelta(hours=1))
         for h, t in [(0, 2), (1, 3), (1, 2), (5, 4), (6, 7)]
@@ -407,49 +413,49 @@ def test_a_box_that_was_mended_is_told_apart_before_and_since_its_note() -> None
         failing(one, [1]) if n < half and one.box_key == "bench-2" else one
         for n, one in enumerate(seen)
     ]
-    found = asked(history, notes={"bench-2": Note(mended, "new cable")})
+    found = asked(history, notes={"bench-2": Note(at=mended, text="new cable")})
     assert not named(found)
     [noted] = [one for one in found.boxes if one.note]
-    assert (noted.box_key, noted.figures.counts.failed, noted.idle) == ("bench-2", 0, False)
+    assert (noted.box_key, noted.counts.failed, noted.idle) == ("bench-2", 0, False)
     assert noted.before is not None
     assert noted.before.comparison is not None
     assert noted.before.comparison.named
-    assert noted.before.counts == (half // 2, 2 * half, 0, 2 * half)
-    assert noted.before.health.last_run_at < mended <= noted.figures.health.last_run_at
+    assert noted.before.counts == counts(half // 2, 2 * half, 0, 2 * half)
+    assert noted.before.last_run_at < mended <= noted.last_run_at
     [test] = found.tests
     assert (test.box_key, test.before) == ("bench-2", True)
-    assert of_box(noted).answer.startswith("since the note of ")
-    assert "; before it: fails where bench-1 never does, " in of_box(noted).evidence
-    assert ", before the note of " in of_blame(test.blame, test.failed_on, test.notes)
+    assert noted.answer.startswith("since the note of ")
+    assert "; before it: fails where bench-1 never does, " in noted.evidence
+    assert ", before the note of " in test.says
     assert named(asked(history)) == ["bench-2"]
 
 
 def test_a_box_that_did_not_run_since_its_note_says_so() -> None:
     history = [failing(one, [1]) if one.box_key == "bench-2" else one for one in reports()]
     later = max(one.started_at for one in history) + timedelta(hours=1)
-    found = asked(history, notes={"bench-2": Note(later, "new cable")})
+    found = asked(history, notes={"bench-2": Note(at=later, text="new cable")})
     [noted] = [one for one in found.boxes if one.note]
     assert (noted.idle, noted.before, found.boxes_total) == (True, None, 2)
-    assert noted.figures.comparison is not None
-    assert noted.figures.comparison.named
-    assert of_box(noted).answer.startswith("before the note of ")
-    assert of_box(noted).answer.endswith(": fails where bench-1 never does")
-    assert of_box(noted).evidence.endswith("; it has not run since")
+    assert noted.comparison is not None
+    assert noted.comparison.named
+    assert noted.answer.startswith("before the note of ")
+    assert noted.answer.endswith(": fails where bench-1 never does")
+    assert noted.evidence.endswith("; it has not run since")
 
 
 def test_a_box_is_never_compared_with_itself() -> None:
     alone = [replace(one, box_key="bench-1") for one in reports()]
-    half = Note(alone[len(alone) // 2].started_at, "new cable")
+    half = Note(at=alone[len(alone) // 2].started_at, text="new cable")
     one = [replace(run, sha="0000000") for run in alone]
     [found] = asked(one, notes={"bench-1": half}).boxes
     assert found.before is not None
-    assert {found.figures.missing, found.before.missing} == {Missing.ONE_BOX}
+    assert {found.missing, found.before.missing} == {NotCompared.ONE_BOX}
 
     other = [*one, replace(alone[0], box_key="bench-2", sha="0000000")]
     found, _ = sorted(asked(other, notes={"bench-1": half}).boxes, key=lambda row: row.box_key)
     assert found.before is not None
-    assert found.before.missing is Missing.NOTHING_IN_COMMON
-    assert found.figures.counts.others_results == len(alone[0].tests)  # of bench-2 alone
+    assert found.before.missing is NotCompared.NOTHING_IN_COMMON
+    assert found.counts.others_results == len(alone[0].tests)  # of bench-2 alone
 
 
 def test_only_so_many_rows_are_shown_the_worst_first_and_all_are_counted() -> None:
@@ -474,7 +480,7 @@ def test_ten_thousand_boxes_are_compared() -> None:
     ]
     found = asked(history)
     assert (found.boxes_total, len(found.boxes)) == (10_000, 100)
-    assert {one.figures.missing for one in found.boxes} == {Missing.FEW_COMMITS}
+    assert {one.missing for one in found.boxes} == {NotCompared.FEW_COMMITS}
 
 
 def test_it_stops_when_the_time_is_over() -> None:
@@ -483,4 +489,4 @@ def test_it_stops_when_the_time_is_over() -> None:
 
     history = FullRecordedRuns(UUID(int=1), simulate(FLEET, [], 1).facts, over)
     with pytest.raises(OutOfTimeError):
-        benches(history, Scope(), EVER, 100, {})
+        benches(history, Scope(), EVER, 100, KnownOfBoxes({}, {}))

@@ -12,13 +12,11 @@ from hwci.analysis.flaky.bisection import (
     COMMITS_MAX,
     MISSING,
     Asked,
-    MissingCommit,
-    NextRun,
-    Progress,
     progress,
 )
 from hwci.analysis.flaky.weighing import Counts
-from hwci.contract.vocabulary import Outcome
+from hwci.contract.bisection import Bisected, NextRun
+from hwci.contract.vocabulary import MissingCommit, Outcome
 from hwci.engine.facts import Product, Report
 from hwci.engine.periods import Period
 from tests.analysis.races import RACE, planted
@@ -48,26 +46,36 @@ def asked(
     test_id: str = TEST,
     box_key: str | None = None,
     at_once: int = 1,
-) -> Progress | MissingCommit:
+) -> Bisected | MissingCommit:
     history = FullRecordedRuns(ORG, Past([*reports]).facts)
-    wanted = Asked(test_id, good, bad, box_key, at_once)
-    return progress(history, Product(REPO, SUITE), EVER, wanted)
+    wanted = Asked(Product(REPO, SUITE), test_id, good, bad, box_key, at_once)
+    return progress(history, EVER, wanted)
 
 
 def progress_of(
     reports: Sequence[Report], box_key: str | None = None, at_once: int = 1
-) -> Progress:
+) -> Bisected:
     found = asked(reports, box_key=box_key, at_once=at_once)
-    assert isinstance(found, Progress)
+    assert isinstance(found, Bisected)
     return found
 
 
-def proposed(found: Progress) -> NextRun:
+def proposed(found: Bisected) -> NextRun:
     [run] = found.next_runs
     return run
 
 
-def known(*runs: str) -> Progress:
+def seen(of: Bisected | NextRun, at: int = 0) -> Counts:
+    """Return how the runs of the test ended: on a commit, or on the box of a run."""
+    counts = of.commits[at] if isinstance(of, Bisected) else of
+    return Counts(counts.failed, counts.runs - counts.failed)
+
+
+def every(found: Bisected) -> list[Counts]:
+    return [seen(found, at) for at in range(len(found.commits))]
+
+
+def known(*runs: str) -> Bisected:
     """Ask after the push and these runs."""
     return progress_of([PUSH, *(report(run, at) for at, run in enumerate(runs, 2))])
 
@@ -76,15 +84,15 @@ def test_the_commits_are_those_that_runs_listed_after_the_good_one() -> None:
     found = known("a:P")
 
     assert [one.sha for one in found.commits] == ["a", *COMMITS]
-    assert found.counts[0] == Counts(0, 1)
-    assert found.counts[-1] == Counts(1, 0)
+    assert seen(found) == Counts(0, 1)
+    assert seen(found, -1) == Counts(1, 0)
 
 
 def test_a_run_in_the_middle_is_proposed_first() -> None:
     found = known("a:P")
 
-    assert proposed(found).commit in {3, 4}
-    assert proposed(found).offer.box_key == "box-1"
+    assert found_at(found, proposed(found).sha) in {3, 4}
+    assert proposed(found).box_key == "box-1"
 
 
 def test_a_commit_that_fails_always_is_found_in_a_few_runs_a_step() -> None:
@@ -93,12 +101,12 @@ def test_a_commit_that_fails_always_is_found_in_a_few_runs_a_step() -> None:
         found = progress_of(reports)
         if not found.next_runs:
             break
-        sha = found.commits[proposed(found).commit].sha
+        sha = proposed(found).sha
         reports.append(report(f"{sha}:{'F' if sha >= 'e' else 'P'}", at))
 
     assert not found.next_runs
     assert found.bracket.first == found.bracket.last
-    assert found.commits[found.bracket.first].sha == "e"
+    assert found.bracket.first == "e"
     assert found.bracket.chance >= 0.95
 
 
@@ -107,22 +115,22 @@ def test_one_pass_does_not_clear_a_commit_that_fails_now_and_then() -> None:
     rarely = known("a:P", "d:P", *["h:P"] * 9)
 
     late = slice(4, None)
-    assert sum(often.chances[late]) > 0.9
-    assert sum(rarely.chances[late]) < 0.7
+    assert sum(commit.chance for commit in often.commits[late]) > 0.9
+    assert sum(commit.chance for commit in rarely.commits[late]) < 0.7
 
 
 def test_a_failure_that_the_harness_blames_on_the_bench_says_nothing() -> None:
-    assert known("a:P", "d:I", "e:L").counts == known("a:P").counts
+    assert every(known("a:P", "d:I", "e:L")) == every(known("a:P"))
 
 
 def test_a_run_that_did_not_reach_the_hardware_tells_nothing() -> None:
     lost = replace(report("d:F", 3), hello_ok=False)
 
-    assert known("a:P").counts == progress_of([PUSH, report("a:P", 2), lost]).counts
+    assert every(known("a:P")) == every(progress_of([PUSH, report("a:P", 2), lost]))
 
 
 def test_a_run_counts_by_its_first_attempt() -> None:
-    assert known("a:P", "d:P3").counts[3] == Counts(1, 0)
+    assert seen(known("a:P", "d:P3"), 3) == Counts(1, 0)
 
 
 def test_only_runs_of_the_box_that_is_named_count() -> None:
@@ -133,9 +141,9 @@ def test_only_runs_of_the_box_that_is_named_count() -> None:
 
     whole, of_one = progress_of(reports), progress_of(reports, box_key="box-2")
 
-    assert (sum(map(sum, whole.counts)), sum(map(sum, of_one.counts))) == (3, 2)
-    assert proposed(whole).offer.box_key == "box-1"
-    assert proposed(of_one).offer.box_key == "box-2"
+    assert (sum(map(sum, every(whole))), sum(map(sum, every(of_one)))) == (3, 2)
+    assert proposed(whole).box_key == "box-1"
+    assert proposed(of_one).box_key == "box-2"
 
 
 def test_no_run_is_proposed_on_a_box_that_did_not_reach_the_hardware() -> None:
@@ -160,7 +168,7 @@ def test_the_good_commit_is_no_candidate_though_it_is_listed_again() -> None:
 def test_first_digits_name_a_commit_that_ran() -> None:
     reports = [report("a1:P", 0), report("h1:F", 1, sent=changes("a1", "b", "h1"))]
 
-    assert isinstance(asked(reports), Progress)
+    assert isinstance(asked(reports), Bisected)
     assert asked([*reports, report("h2:P", 3)]) is MissingCommit.SEVERAL_COMMITS
 
 
@@ -224,10 +232,10 @@ def test_a_few_passes_behind_a_failure_are_no_contradiction() -> None:
 def test_a_range_may_be_too_long() -> None:
     listed = [f"{number:04}" for number in range(COMMITS_MAX)]
 
-    def of(*between: str) -> Progress | MissingCommit:
+    def of(*between: str) -> Bisected | MissingCommit:
         return asked([report("a:P", 0), report("h:F", 1, sent=changes("a", *between, "h"))])
 
-    assert isinstance(of(*listed[1:]), Progress)
+    assert isinstance(of(*listed[1:]), Bisected)
     assert of(*listed) is MissingCommit.TOO_LONG
 
 
@@ -236,8 +244,8 @@ def test_a_good_commit_that_no_run_tested_may_be_broken_too() -> None:
 
     found = known(*failing, *failing, "h:P")
 
-    assert found.bracket.first == 0
-    assert proposed(found).commit == 0
+    assert found.bracket.first == found.commits[0].sha == "a"
+    assert proposed(found).sha == "a"
 
 
 def test_runs_at_once_are_on_boxes_of_their_own_and_of_different_commits() -> None:
@@ -245,9 +253,9 @@ def test_runs_at_once_are_on_boxes_of_their_own_and_of_different_commits() -> No
 
     found = progress_of([PUSH, *boxes], at_once=3)
 
-    assert {one.offer.box_key for one in found.next_runs} <= {"box-1", "box-2", "box-3", "box-4"}
-    assert len({one.offer.box_key for one in found.next_runs}) == 3
-    assert len({one.commit for one in found.next_runs}) == 3
+    assert {one.box_key for one in found.next_runs} <= {"box-1", "box-2", "box-3", "box-4"}
+    assert len({one.box_key for one in found.next_runs}) == 3
+    assert len({run.sha for run in found.next_runs}) == 3
     assert len(progress_of([PUSH, *boxes], at_once=8).next_runs) == 4
 
 
@@ -259,39 +267,39 @@ def test_a_box_that_passes_is_proposed_beside_another_only_while_that_may_be_cha
 
     found = progress_of([PUSH, report("a:P", 2), *passed], at_once=2)
 
-    assert [one.offer.box_key for one in found.next_runs] == boxes
-    seen = {one.offer.box_key: one.seen for one in found.next_runs}
-    assert seen["box-1"] == Counts(1, 1)
-    assert seen.get("box-2", Counts(0, passes)) == Counts(0, passes)
+    assert [one.box_key for one in found.next_runs] == boxes
+    on = {run.box_key: seen(run) for run in found.next_runs}
+    assert on["box-1"] == Counts(1, 1)
+    assert on.get("box-2", Counts(0, passes)) == Counts(0, passes)
 
 
 # Without a good and a bad commit
 
 
-def suggested(fleet: Simulated, days: int = 3650) -> Progress | MissingCommit:
+def suggested(fleet: Simulated, days: int = 3650) -> Bisected | MissingCommit:
     history = FullRecordedRuns(ORG, fleet.facts)
     product = Product(fleet.facts.reports[0].repo_key, fleet.facts.reports[0].suite)
     period = Period(EPOCH, EPOCH + timedelta(days=days))
-    return progress(history, product, period, Asked("test_000", None, None))
+    return progress(history, period, Asked(product, "test_000", None, None))
 
 
 def test_without_ends_it_looks_between_those_that_the_runs_suggest() -> None:
     fleet = planted(RACE)
     found = suggested(fleet)
-    assert isinstance(found, Progress)
+    assert isinstance(found, Bisected)
     at = {one.sha: number for number, one in enumerate(fleet.commits)}
     numbers = [at[one.sha] for one in found.commits]
     assert numbers[0] < 15
     assert numbers[-1] > 20
-    assert numbers[found.bracket.first] <= 20 <= numbers[found.bracket.last]
-    assert found.counts[0].passed > 0
-    assert not found.counts[0].failed
-    assert found.counts[-1].failed
+    assert at[found.bracket.first] <= 20 <= at[found.bracket.last]
+    assert seen(found).passed > 0
+    assert not seen(found).failed
+    assert seen(found, -1).failed
     named = fleet.commits[numbers[0]].sha, fleet.commits[numbers[-1]].sha
     history = FullRecordedRuns(ORG, fleet.facts)
     product = Product(fleet.facts.reports[0].repo_key, fleet.facts.reports[0].suite)
     period = Period(EPOCH, EPOCH + timedelta(days=3650))
-    assert progress(history, product, period, Asked("test_000", *named)) == found
+    assert progress(history, period, Asked(product, "test_000", *named)) == found
     assert found.says.startswith("It began to fail in ")
 
 
@@ -338,10 +346,10 @@ def test_what_failed_behind_a_lost_board_is_no_run_of_the_test() -> None:
     behind = progress_of([*runs, whole("c:F", 40, beside[1:])])
     at_it = progress_of([*runs, whole("c:F", 40, beside[2:])])
 
-    assert behind.counts[found_at(behind, "c")] == Counts(0, 0)
-    assert at_it.counts[found_at(at_it, "c")] == Counts(1, 0)
+    assert seen(behind, found_at(behind, "c")) == Counts(0, 0)
+    assert seen(at_it, found_at(at_it, "c")) == Counts(1, 0)
 
 
-def found_at(found: Progress, sha: str) -> int:
+def found_at(found: Bisected, sha: str) -> int:
     """Return the place of a commit."""
     return [one.sha for one in found.commits].index(sha)

@@ -4,13 +4,13 @@
 from dataclasses import replace
 
 from hwci.analysis.failures.causes import (
-    Cause,
-    Described,
-    FilesOfKind,
+    CommonCause,
     causes,
     described,
     to_review,
 )
+from hwci.contract.causes import Cause
+from hwci.contract.commits import FilesOfKind
 from hwci.contract.vocabulary import FailureClass, FileKind, Outcome
 from hwci.engine.facts import Commit, Report
 from hwci.engine.page.reading import read_classified
@@ -19,17 +19,14 @@ from tests.engine.timeline import ALL, EVER, ORG, Past, changes, commit
 from tests.support.outcomes import FullRecordedRuns
 
 
-def found(past: Past, search: str | None = None) -> list[Cause]:
+def found(past: Past, search: str | None = None) -> list[CommonCause]:
     rows = read_classified(past.history, ALL, EVER, [], list(FailureClass))
     return causes(past.history, rows, search)
 
 
 def summary(past: Past) -> list[str]:
     """Each cause as its failures, the first to fail first."""
-    return [
-        " ".join(f"{row.key.lane.test_id}@{row.key.lane.box_key}" for row in one.failures)
-        for one in found(past)
-    ]
+    return [" ".join(f"{row.test_id}@{row.box_key}" for row in one.failures) for one in found(past)]
 
 
 def test_tests_and_boxes_that_broke_and_were_fixed_together_are_one_cause() -> None:
@@ -69,7 +66,7 @@ def test_a_cause_is_found_whole_by_words_of_one_of_its_failures() -> None:
 def test_those_that_the_checks_cannot_decide_are_reviewed_first() -> None:
     unknown = [run("x", 0.1, {"adc": "U"}), run("a", 1, {"adc": "P"})]
     past = Past([*unknown, *BROKEN])
-    classes = [{row.shown.failure_class for row in one.failures} for one in to_review(found(past))]
+    classes = [{row.failure_class for row in one.failures} for one in to_review(found(past))]
 
     assert FailureClass.AMBIGUOUS in classes[0]
     assert FailureClass.AMBIGUOUS not in classes[-1]
@@ -84,10 +81,14 @@ def test_of_those_the_cause_of_most_failures_is_reviewed_first() -> None:
     assert [len(one.failures) for one in to_review(rows)] == [2, 1]
 
 
-def told(past: Past) -> Described:
+def told(past: Past) -> Cause:
     """What is told of the only cause."""
     (one,) = found(past)
-    return described(FullRecordedRuns(ORG, past.facts), [one])[0]
+    return described(FullRecordedRuns(ORG, past.facts), [one], 100, 5)[0]
+
+
+def of_kind(kind: FileKind | None, total: int, first: str) -> FilesOfKind:
+    return FilesOfKind(kind=kind, total=total, first=first)
 
 
 def with_changes(sent: dict[str, list[Commit]]) -> Past:
@@ -119,36 +120,36 @@ def test_the_commits_that_are_told_have_their_files_by_kind() -> None:
     broke = commit("b", "fw src/uart.c ci/run.py hs doc src/i2c.c")
     one = told(with_changes({"b": [broke], "d": [replace(commit("d", "hs ~"), subject="")]}))
 
-    assert [(at.commit.sha, at.commit.subject) for at in one.commits] == [
+    assert [(at.sha, at.subject) for at in one.commits] == [
         ("b", "Change b"),
         ("d", ""),
     ]
-    assert one.commits[0].files == [
-        FilesOfKind(FileKind.FIRMWARE, 3, "src/main.c"),
-        FilesOfKind(FileKind.HARNESS, 2, "ci/run.py"),
-        FilesOfKind(FileKind.OTHER, 1, "README.md"),
-    ]
-    assert one.commits[1].files == [FilesOfKind(FileKind.HARNESS, 1, "ci/run.py")]
-    assert one.commits[1].commit.files_truncated
+    assert one.commits[0].files == (
+        of_kind(FileKind.FIRMWARE, 3, "src/main.c"),
+        of_kind(FileKind.HARNESS, 2, "ci/run.py"),
+        of_kind(FileKind.OTHER, 1, "README.md"),
+    )
+    assert one.commits[1].files == (of_kind(FileKind.HARNESS, 1, "ci/run.py"),)
+    assert one.commits[1].files_truncated
 
 
 def test_where_no_paths_are_configured_files_have_no_kind() -> None:
     one = told(Past(BROKEN).configured())
 
-    assert [(at.commit.sha, at.files) for at in one.commits] == [
-        ("b", [FilesOfKind(None, 1, "src/main.c")]),
-        ("d", [FilesOfKind(None, 1, "src/main.c")]),
+    assert [(at.sha, at.files) for at in one.commits] == [
+        ("b", (of_kind(None, 1, "src/main.c"),)),
+        ("d", (of_kind(None, 1, "src/main.c"),)),
     ]
 
 
 def test_a_first_commit_that_broke_nothing_and_one_that_nobody_listed() -> None:
     """No firmware is suspected: what failed first is told. The fix is listed by no run."""
     runs = [run("x", 0.1, {"adc": "U"}), run("a", 1, {"adc": "P"})]
-    assert told(Past(runs)).commits == []
+    assert told(Past(runs)).commits == ()
     listed = replace(runs[0], changes=changes("w", commit("x", "hs")))
     one = told(Past([listed, runs[1]]))
-    assert [(at.commit.sha, at.files) for at in one.commits] == [
-        ("x", [FilesOfKind(FileKind.HARNESS, 1, "ci/run.py")])
+    assert [(at.sha, at.files) for at in one.commits] == [
+        ("x", (of_kind(FileKind.HARNESS, 1, "ci/run.py"),))
     ]
 
 
@@ -156,7 +157,7 @@ def test_of_a_long_range_the_first_commits_are_told_and_the_fix() -> None:
     many = [commit(f"s{number:02}", "fw") for number in range(25)]
     one = told(with_changes({"b": [*many, commit("b", "doc")]}))
 
-    assert [at.commit.sha for at in one.commits] == [*(at.sha for at in many[:20]), "b", "d"]
+    assert [at.sha for at in one.commits] == [*(at.sha for at in many[:20]), "b", "d"]
 
 
 def test_each_different_message_is_told_by_its_first_line_the_most_frequent_first() -> None:
@@ -165,8 +166,8 @@ def test_each_different_message_is_told_by_its_first_line_the_most_frequent_firs
 
     def told_by_tests(*reports: Report) -> list[tuple[str, list[str]]]:
         found = told(Past([*reports]))
-        tests = {one.id: one.key.lane.test_id for one in found.cause.failures}
-        return [(line, sorted(tests[one] for one in ids)) for line, ids in found.said]
+        tests = {one.id: one.test_id for one in found.failures}
+        return [(it.line, sorted(tests[one] for one in it.failure_ids)) for it in found.messages]
 
     both = told_by_tests(says("late", third, "i2c"), says(lost, first, "i2c", "spi"), second, *rest)
     assert both == [("no ACK", ["i2c", "spi"])]

@@ -9,47 +9,51 @@ from scipy.stats import beta, binomtest
 from hwci.analysis.certainty import (
     ATTEMPTS_NEEDED,
     RUNS_MAX,
-    Rate,
     chance_of_passes,
     clean_runs_needed,
+    jeffreys,
     rates,
+    share_of_cases,
+    wilson,
 )
-from hwci.analysis.periods.days import share
+from hwci.contract.shares import Share
 
 
 @pytest.mark.parametrize("counts", [(1, 20), (3, 7), (50, 1000), (999, 1000)])
 def test_an_interval_leaves_a_fortieth_on_either_side_and_is_near_that_of_wilson(
     counts: tuple[int, int],
 ) -> None:
-    [found] = rates([counts])
+    [(low, high)] = jeffreys([counts])
     failed, attempts = counts
     posterior = beta(failed + 0.5, attempts - failed + 0.5)
-    assert isclose(posterior.cdf(found.low), 0.025)
-    assert isclose(posterior.sf(found.high), 0.025)
-    wilson = binomtest(failed, attempts).proportion_ci(method="wilson")
-    assert abs(found.low - wilson.low) < 0.05
-    assert abs(found.high - wilson.high) < 0.05
+    assert isclose(posterior.cdf(low), 0.025)
+    assert isclose(posterior.sf(high), 0.025)
+    by_wilson = binomtest(failed, attempts).proportion_ci(method="wilson")
+    assert abs(low - by_wilson.low) < 0.05
+    assert abs(high - by_wilson.high) < 0.05
 
 
 def test_none_failing_begins_at_0_and_all_failing_ends_at_1() -> None:
-    none, all_of_them = rates([(0, 10), (10, 10)])
-    assert none.low == 0.0
-    assert 0.1 < none.high < 0.3
-    assert all_of_them.high == 1.0
-    assert isclose(all_of_them.low, 1 - none.high)
+    none, all_of_them = jeffreys([(0, 10), (10, 10)])
+    assert none[0] == 0.0
+    assert 0.1 < none[1] < 0.3
+    assert all_of_them[1] == 1.0
+    assert isclose(all_of_them[0], 1 - none[1])
 
 
 def test_an_interval_is_told_from_the_first_number_of_attempts_that_can_exclude_one_half() -> None:
     """Whatever fewer attempts give, both kinds of intervals hold one half."""
     for attempts in range(1, 12):
-        jeffreys = rates([(failed, attempts) for failed in range(attempts + 1)])
-        wilson = [share(part, attempts) for part in range(attempts + 1)]
-        for found in (jeffreys, wilson):
-            every = [one for one in found if one is not None]
-            excludes = any(not one.low <= 0.5 <= one.high for one in every)
+        counts = [(failed, attempts) for failed in range(attempts + 1)]
+        wilsons = [wilson(failed / attempts, attempts) for failed, _ in counts]
+        for intervals, shares in (
+            (jeffreys(counts), rates(counts)),
+            (wilsons, [share_of_cases(*count) for count in counts]),
+        ):
+            excludes = any(not low <= 0.5 <= high for low, high in intervals)
             assert excludes == (attempts >= ATTEMPTS_NEEDED)
-            shown = [(one.low, one.high) if excludes else None for one in every]
-            assert [one.shown_interval for one in every] == shown
+            shown = intervals if excludes else [(None, None)] * len(counts)
+            assert [share and (share.low, share.high) for share in shares] == shown
 
 
 def test_no_tests_have_no_rate() -> None:
@@ -58,8 +62,8 @@ def test_no_tests_have_no_rate() -> None:
 
 def test_a_rate_has_its_counts() -> None:
     [found] = rates([(1, 4)])
-    assert isinstance(found, Rate)
-    assert (found.failed, found.attempts, found.rate) == (1, 4, 0.25)
+    assert isinstance(found, Share)
+    assert (found.part, found.total) == (1, 4)
 
 
 def test_passes_in_a_row_are_as_likely_as_one_after_the_other() -> None:

@@ -12,9 +12,9 @@ import pytest
 import yaml
 
 from hwci.analysis.failures.ci_lines import lines_of, system_of
-from hwci.analysis.failures.gaps import Gap
 from hwci.ci.new_job import JOBS
 from hwci.contract.ci_systems import CiSystem
+from hwci.contract.vocabulary import Gap
 from tests.ci.systems import CASES
 from tests.support.clones import git
 

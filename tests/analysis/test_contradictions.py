@@ -15,18 +15,19 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from hwci.analysis.benches.blame import Blamed
 from hwci.analysis.benches.one_box import one_box
-from hwci.analysis.benches.report import Note, TestOnBox, benches
-from hwci.analysis.benches.trials import box_of
+from hwci.analysis.benches.report import KnownOfBoxes, benches
 from hwci.analysis.failures.incidents import Described, failing_incidents
 from hwci.analysis.flaky.suspects import flaky_tests, pending_by_test
 from hwci.analysis.one_test import one_test
 from hwci.analysis.one_test_words import About, concluded
 from hwci.analysis.outcomes import ProductOutcomes, RecordedRuns
-from hwci.analysis.periods.days import calendar_days
 from hwci.analysis.statement_words import answer
-from hwci.analysis.statements import Claim, Statement, known_of_row
+from hwci.analysis.statements import known_of_row
+from hwci.contract.benches import Note, TestOnBox
+from hwci.contract.statements import Statement
+from hwci.contract.vocabulary import Claim
+from hwci.engine.calendar import calendar_days
 from hwci.engine.history import Scope
 from hwci.engine.page.tables import FlakySelection
 from hwci.engine.periods import Period
@@ -137,8 +138,8 @@ def _named(words: str) -> frozenset[str]:
 
 
 def _of_test(page: str, test: TestOnBox) -> Says:
-    what = Claim.ONE_BOX if test.blame.blamed is Blamed.ONE else Claim.GROUP
-    boxes = frozenset(map(box_of, test.blame.boxes))
+    boxes = frozenset(test.boxes)
+    what = Claim.ONE_BOX if len(boxes) == 1 else Claim.GROUP
     assert test.box_key in boxes
     return Says(page, what, boxes, f"{test.box_key}: {test.comparison}")
 
@@ -157,11 +158,11 @@ def all_that_is_said(fleet: Simulated, notes: Mapping[str, Note]) -> Mapping[str
         page = "flaky tests"
         said[row.test.test_id] += _of_statement(page, found.statement, found.sentence)
         said[row.test.test_id] += _of_statement(page, found.statement, found.few_words)
-    for test in benches(history, ALL, period, MOST, notes).tests:
+    known = KnownOfBoxes(notes, {})
+    for test in benches(history, ALL, period, MOST, known).tests:
         said[test.test_id].append(_of_test("boxes", test))
     for box in fleet.plan.box_keys:
-        on_box = one_box(history, ALL, period, box, notes, MOST)
-        for test in on_box.tests if on_box else ():
+        for test in one_box(history, ALL, period, box, MOST, known).tests:
             said[test.test_id].append(_of_test(box, test))
     for test_id in runs.tests.values():
         said[test_id] += _of_page(history, runs, test_id, period, notes)
@@ -182,7 +183,9 @@ def _of_page(
     notes: Mapping[str, Note],
 ) -> Iterator[Says]:
     """Yield what the page of a test says, and the rows of what fails now."""
-    test = one_test(history, runs, test_id, calendar_days(period, ZoneInfo("UTC")))
+    test = one_test(
+        history, runs, (runs.product, test_id), calendar_days(period, ZoneInfo("UTC")), "UTC"
+    )
     if test.all is None:
         return
     pending = pending_by_test(history, ALL, period).get((runs.product, test_id), ())
@@ -222,7 +225,7 @@ def drawn(seed: int) -> tuple[Simulated, Mapping[str, Note]]:
     notes = {}
     if random.random() < 0.3:
         starts = [report.started_at for report in fleet.facts.reports]
-        notes["bench-1"] = Note(random.choice(starts), "new cable")
+        notes["bench-1"] = Note(at=random.choice(starts), text="new cable")
     return fleet, notes
 
 

@@ -9,9 +9,11 @@ from zoneinfo import ZoneInfo, available_timezones
 
 import pytest
 
-from hwci.analysis.periods.days import DAYS_MAX, by_day, calendar_days, share
+from hwci.analysis.certainty import share_of_cases, wilson
+from hwci.analysis.periods.days import by_day
+from hwci.engine.calendar import DAYS_MAX, calendar_days
 from hwci.engine.page.over_time import Dates
-from hwci.engine.periods import Period, last_days
+from hwci.engine.periods import last_days
 from tests.support.soak import rounds
 
 ZONES = sorted(available_timezones())
@@ -27,15 +29,16 @@ def at(text: str) -> datetime:
 def test_a_day_begins_at_midnight_of_the_zone_and_the_period_cuts_the_first_and_the_last() -> None:
     first, middle, last = calendar_days(last_days(2, at("2026-06-10T12:00:00+02:00")), BERLIN)
 
-    assert (first.first, first.is_whole, first.period.start) == (
+    assert (first.first_day, first.whole, first.start) == (
         *(date(2026, 6, 8), False),
         at("2026-06-08T12:00:00+02:00"),
     )
-    assert (middle.first, middle.last, middle.is_whole) == (*[date(2026, 6, 9)] * 2, True)
-    assert middle.period == Period(
-        at("2026-06-09T00:00:00+02:00"), at("2026-06-10T00:00:00+02:00") - NEXT
+    assert (middle.first_day, middle.last_day, middle.whole) == (*[date(2026, 6, 9)] * 2, True)
+    assert (middle.start, middle.end) == (
+        at("2026-06-09T00:00:00+02:00"),
+        at("2026-06-10T00:00:00+02:00") - NEXT,
     )
-    assert (last.is_whole, last.period.end) == (False, at("2026-06-10T12:00:00+02:00"))
+    assert (last.whole, last.end) == (False, at("2026-06-10T12:00:00+02:00"))
 
 
 @pytest.mark.parametrize(("day", "hours"), [("2026-03-29", 23), ("2026-10-25", 25)])
@@ -44,19 +47,19 @@ def test_a_day_on_which_clocks_change_has_its_own_length(day: str, hours: int) -
     (one,) = (
         one
         for one in calendar_days(last_days(4, noon + timedelta(days=2)), BERLIN)
-        if one.first == date.fromisoformat(day)
+        if one.first_day == date.fromisoformat(day)
     )
 
-    assert one.is_whole
-    assert one.period.end - one.period.start == timedelta(hours=hours) - NEXT
+    assert one.whole
+    assert one.end - one.start == timedelta(hours=hours) - NEXT
 
 
 def test_a_long_period_groups_several_days() -> None:
     days = calendar_days(last_days(365, at("2026-06-10T12:00:00Z")), UTC)
 
     assert len(days) == DAYS_MAX
-    assert {(one.last - one.first).days for one in days[:-1]} == {3}
-    assert days[-1].last == date(2026, 6, 10)
+    assert {(one.last_day - one.first_day).days for one in days[:-1]} == {3}
+    assert days[-1].last_day == date(2026, 6, 10)
 
 
 def test_each_instant_is_in_one_day_of_each_zone() -> None:
@@ -68,15 +71,17 @@ def test_each_instant_is_in_one_day_of_each_zone() -> None:
         days = calendar_days(period, zone)
 
         assert len(days) <= DAYS_MAX, seed
-        assert (days[0].period.start, days[-1].period.end) == (period.start, period.end), seed
+        assert (days[0].start, days[-1].end) == (period.start, period.end), seed
         for one, after in pairwise(days):
-            assert after.period.start - one.period.end == NEXT, seed
-            assert (after.first - one.last).days == 1, seed
+            assert after.start - one.end == NEXT, seed
+            assert (after.first_day - one.last_day).days == 1, seed
         inside = period.start + (period.end - period.start) * draw.random()
-        (found,) = (one for one in days if one.period.start <= inside <= one.period.end)
+        (found,) = (one for one in days if one.start <= inside <= one.end)
         # A zone that leaves out a day has no instant of it, and one that changes at midnight may
         # have an hour of the day before after it.
-        assert found.first - timedelta(days=1) <= inside.astimezone(zone).date() <= found.last, seed
+        assert (
+            found.first_day - timedelta(days=1) <= inside.astimezone(zone).date() <= found.last_day
+        ), seed
 
 
 @pytest.mark.parametrize("zone", ["Pacific/Kiritimati", "Pacific/Niue", "UTC"])
@@ -85,7 +90,7 @@ def test_the_ends_of_the_calendar_are_days_too(zone: str, end: datetime) -> None
     period = last_days(7, end)
     days = calendar_days(period, ZoneInfo(zone))
 
-    assert (days[0].period.start, days[-1].period.end) == (period.start, period.end)
+    assert (days[0].start, days[-1].end) == (period.start, period.end)
 
 
 def test_what_is_counted_is_counted_on_its_day() -> None:
@@ -106,10 +111,9 @@ def test_what_is_counted_is_counted_on_its_day() -> None:
 def test_a_share_has_the_interval_of_wilson() -> None:
     """Its ends are the shares from which what was seen is 1.96 deviations away."""
     for part, total in ((0, 1), (1, 1), (3, 4), (0, 50), (49, 50), (500, 1000)):
-        found = share(part, total)
-        assert found is not None
-        assert 0 <= found.low <= part / total <= found.high <= 1
-        for end in {found.low, found.high} - {0.0, 1.0}:
+        low, high = wilson(part / total, total)
+        assert 0 <= low <= part / total <= high <= 1
+        for end in {low, high} - {0.0, 1.0}:
             away = abs(part / total - end) / sqrt(end * (1 - end) / total)
             assert away == pytest.approx(1.959964, abs=1e-6)
-    assert share(0, 0) is None
+    assert share_of_cases(0, 0) is None

@@ -7,14 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from hwci.analysis.failures.incidents import (
-    Described,
-    Incident,
-    Merged,
-    described,
-    failures_of,
-    incidents,
-)
+from hwci.analysis.failures.incidents import Described, Incident, described, failures_of, incidents
+from hwci.contract.incidents import Merged
 from hwci.contract.vocabulary import Label
 from hwci.engine.facts import Announcement, Report
 from hwci.engine.page.reading import read_failures
@@ -38,6 +32,10 @@ from tests.support.outcomes import FullRecordedRuns
 
 def found(past: Past) -> list[Incident]:
     return incidents(FullRecordedRuns(ORG, past.facts), ALL, EVER)
+
+
+def merged_to(branch: str, passing: int, failing: int, not_run: int) -> Merged:
+    return Merged(branch=branch, passing=passing, failing=failing, not_run=not_run)
 
 
 def shown(past: Past) -> list[Described]:
@@ -186,9 +184,9 @@ def topic(*merges: str, sent: tuple[str, ...] = ("x", "m")) -> Merged | None:
 
 
 def test_a_merged_branch_shows_how_its_tests_do_where_it_was_merged() -> None:
-    assert topic("m") == Merged(MAIN, passing=1, failing=1, not_run=1)
+    assert topic("m") == merged_to(MAIN, passing=1, failing=1, not_run=1)
     assert topic("m", sent=("m",)) is None
-    assert topic("m", "x", sent=("m",)) == Merged(MAIN, passing=1, failing=1, not_run=1)
+    assert topic("m", "x", sent=("m",)) == merged_to(MAIN, passing=1, failing=1, not_run=1)
     assert topic() is None
 
 
@@ -225,5 +223,5 @@ def test_the_last_run_after_a_merge_decides_how_a_test_does() -> None:
         return one.merged
 
     on_main = replace(TOPIC[1], changes=changes("a", "x", "m"))
-    assert after_merge(before, on_main) == Merged(MAIN, passing=1, failing=1, not_run=1)
-    assert after_merge(on_main, last) == Merged(MAIN, passing=0, failing=2, not_run=1)
+    assert after_merge(before, on_main) == merged_to(MAIN, passing=1, failing=1, not_run=1)
+    assert after_merge(on_main, last) == merged_to(MAIN, passing=0, failing=2, not_run=1)

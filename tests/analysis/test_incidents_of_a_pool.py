@@ -294,4 +294,4 @@ def broken_by(past: Past, key: FailureKey) -> str | None:
     history = past.history
     [group] = [one for one in past.groups() if one.first.key == key]
     row = describe(history, group, Classifier(history))
-    return None if row.broken_by is None else "".join(one.sha for one in row.broken_by)
+    return None if row.broken_by is None else "".join(one.sha for one in row.broken_by.commits)

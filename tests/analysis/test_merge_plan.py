@@ -10,7 +10,8 @@ from datetime import timedelta
 from itertools import combinations, product
 from typing import Any
 
-from hwci.analysis.merges.merge_plan import MergePlan, MissingRun, PlannedRun, plan
+from hwci.analysis.merges.merge_plan import CommitRun, LeastRuns, plan
+from hwci.contract.vocabulary import MissingRun
 from hwci.engine.facts import Announcement, Part, Report
 from tests.engine.timeline import ALL, EVER, MAIN, ORG, REPO, SUITE, Past, changes, minute, report
 from tests.support.outcomes import FullRecordedRuns
@@ -26,12 +27,12 @@ def ran(at: float, seconds: float, box: str = "box-1", **given: Any) -> Report:
     return replace(made, ended_at=made.started_at + timedelta(seconds=seconds))
 
 
-def planned(reports: Sequence[Report], *merges: Announcement) -> MergePlan:
+def planned(reports: Sequence[Report], *merges: Announcement) -> LeastRuns:
     past = Past([*reports]).announced(*merges)
     return plan(FullRecordedRuns(ORG, past.facts), ALL, EVER, past.read().unchecked_merges)
 
 
-def boxes(found: MergePlan) -> list[tuple[str, str, str, float]]:
+def boxes(found: LeastRuns) -> list[tuple[str, str, str, float]]:
     return [
         (one.sha, one.offer.product.suite, one.offer.box_key, one.offer.seconds)
         for one in found.runs
@@ -170,7 +171,7 @@ def fewest(runs: dict[Run, float], merges: Sequence[Announcement]) -> tuple[int,
     raise AssertionError("a run for each merge is enough")
 
 
-def sent(runs: Sequence[PlannedRun]) -> list[Report]:
+def sent(runs: Sequence[CommitRun]) -> list[Report]:
     """What the planned runs would report: their own commit, and no push list."""
     return [
         ran(

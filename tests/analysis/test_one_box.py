@@ -3,18 +3,20 @@
 
 from collections.abc import Sequence
 
-from hwci.analysis.benches.by_parts import SureShare, sure_shares
-from hwci.analysis.benches.one_box import Alone, OneBox, one_box
-from hwci.analysis.benches.report import Note, benches
-from hwci.analysis.certainty import Rate
-from hwci.engine.facts import Facts, Product, Report
+from hwci.analysis.benches.by_parts import sure_shares
+from hwci.analysis.benches.one_box import one_box
+from hwci.analysis.benches.report import KnownOfBoxes, benches
+from hwci.analysis.certainty import Tally
+from hwci.contract.benches import BoxShares, FailedAlone, Note, OneBox
+from hwci.contract.shares import Share
+from hwci.engine.facts import Facts, Report
 from hwci.engine.history import Scope
-from hwci.engine.page.reading import Tally
 from tests.engine.timeline import ALL, EVER, ORG, REPO, SUITE, item, minute, report
 from tests.support.outcomes import FullRecordedRuns
 
 TESTS = ("boot", "i2c")
 DAY = 24 * 60
+UNKNOWN = KnownOfBoxes({}, {})
 
 
 def history(*reports: Report) -> FullRecordedRuns:
@@ -22,9 +24,12 @@ def history(*reports: Report) -> FullRecordedRuns:
 
 
 def found(*reports: Report, box: str = "box-1", most: int = 100) -> OneBox:
-    one = one_box(history(*reports), ALL, EVER, box, {}, most)
-    assert one is not None
-    return one
+    return one_box(history(*reports), ALL, EVER, box, most, UNKNOWN)
+
+
+def shares_of(box: OneBox) -> BoxShares:
+    assert box.shares is not None
+    return box.shares
 
 
 def run(sha: str, at: float, results: str, box: str = "box-1") -> Report:
@@ -50,20 +55,23 @@ PAST = (
 def test_its_shares_stand_beside_those_of_all_other_boxes() -> None:
     one = found(*PAST)
     assert one.others is not None
-    pairs = [[counts(share) for share in shares] for shares in (one.shares, one.others)]
+    both = shares_of(one), one.others
+    pairs = [[counts(share) for share in vars(shares).values()] for shares in both]
 
     assert pairs == [
         [(3, 4), (0, 3), (1, 6), (7, 9)],
         [(4, 4), (0, 4), (0, 8), (1, 8)],
     ]
-    for share in (one.shares.reached, one.shares.lost):
+    for share in (one.others.reached, one.others.lost_board):
         assert share is not None
-        assert share.low <= share.rate <= share.high
+        assert share.low is not None
+        assert share.high is not None
+        assert share.low <= share.part / share.total <= share.high
 
 
-def counts(share: Rate | SureShare | None) -> tuple[int, int]:
+def counts(share: Share | None) -> tuple[int, int]:
     assert share is not None
-    return share[:2] if isinstance(share, SureShare) else (share.failed, share.attempts)
+    return share.part, share.total
 
 
 def test_its_shares_of_results_are_as_sure_as_they_and_those_of_the_others_scatter() -> None:
@@ -75,24 +83,25 @@ def test_its_shares_of_results_are_as_sure_as_they_and_those_of_the_others_scatt
     assert one.others is not None
     quiet = {**dict.fromkeys(range(6), Tally(0, 2)), 6: Tally(0, 4)}
     shares = sure_shares({**quiet, 2: Tally(1, 2)}, quiet)
-    assert [one.shares.flaky, one.others.flaky] == shares
-    assert one.shares.blamed == sure_shares(quiet, quiet)[0]
+    own = shares_of(one)
+    assert [own.failed_attempts, one.others.failed_attempts] == shares
+    assert own.blamed == sure_shares(quiet, quiet)[0]
 
 
 def test_a_test_failed_alone_where_no_other_box_that_ran_it_at_the_commit_failed_it() -> None:
     past = (*PAST, run("e", 9, "P2 F"), run("e", 10, "P P", "box-2"))
     one = found(*past)
 
-    assert one.alone.items == [
-        Alone(Product(REPO, SUITE), "boot", 2, 3),
-        Alone(Product(REPO, SUITE), "i2c", 2, 3),
-    ]
-    assert found(*past, most=1).alone.total == 2
-    assert len(found(*past, most=1).alone.items) == 1
+    assert one.alone == tuple(
+        FailedAlone(repo_key=REPO, suite=SUITE, test_id=test, commits=2, of=3)
+        for test in ("boot", "i2c")
+    )
+    assert found(*past, most=1).alone_total == 2
+    assert len(found(*past, most=1).alone) == 1
 
 
 def test_one_failure_alone_is_not_listed() -> None:
-    assert found(*PAST).alone.items == []
+    assert found(*PAST).alone == ()
 
 
 def test_a_test_that_fails_on_all_boxes_alike_failed_on_none_alone() -> None:
@@ -108,37 +117,39 @@ def test_a_test_that_fails_on_all_boxes_alike_failed_on_none_alone() -> None:
 
     one = found(*(report for at in range(200) for report in runs_of(at)))
 
-    assert [row.test_id for row in one.alone.items] == ["i2c"]
+    assert [row.test_id for row in one.alone] == ["i2c"]
 
 
 def test_an_only_box_has_no_others_and_one_that_never_reached_has_no_results() -> None:
     alone = found(run("a", 1, "P F"))
-    assert (alone.others, alone.alone.items) == (None, [])
+    assert (alone.others, alone.alone) == (None, ())
 
-    never = found(run("a", 1, "L")).shares
-    assert never.reached is not None
-    assert (never.reached.failed, never.reached.attempts) == (0, 1)
-    assert never[1:] == (None, None, None)
+    never = shares_of(found(run("a", 1, "L")))
+    assert counts(never.reached) == (0, 1)
+    assert (never.lost_board, never.blamed, never.failed_attempts) == (None, None, None)
 
 
 def test_results_of_one_instant_have_a_share_and_no_interval() -> None:
-    flaky = found(*(run(sha, 1, "P F") for sha in "abc")).shares.flaky
-    assert flaky == SureShare(3, 6, None)
+    shares = shares_of(found(*(run(sha, 1, "P F") for sha in "abc")))
+    assert shares.failed_attempts == Share(part=3, total=6, low=None, high=None)
 
 
 def test_it_stands_as_in_the_answer_about_all_boxes_with_its_note() -> None:
-    notes = {"box-1": Note(minute(2.5), "new cable")}
+    seen_at = minute(3)
+    known = KnownOfBoxes({"box-1": Note(at=minute(2.5), text="new cable")}, {"box-1": seen_at})
     [row] = [
-        one
-        for one in benches(history(*PAST), Scope(), EVER, 100, notes).boxes
-        if one.box_key == "box-1"
+        row
+        for row in benches(history(*PAST), Scope(), EVER, 100, known).boxes
+        if row.box_key == "box-1"
     ]
-    one = one_box(history(*PAST), ALL, EVER, "box-1", notes, 100)
+    one = one_box(history(*PAST), ALL, EVER, "box-1", 100, known)
 
-    assert one is not None
-    assert one.report == row
-    assert one.health.unreached.attempts == 4, "of the whole period"
+    assert one.box == row
+    assert row.last_seen_at == seen_at
+    assert counts(shares_of(one).reached)[1] == 4, "of the whole period"
 
 
 def test_a_box_without_a_run_has_nothing() -> None:
-    assert one_box(history(*PAST), ALL, EVER, "box-9", {}, 100) is None
+    nothing = found(*PAST, box="box-9")
+    assert (nothing.box, nothing.shares, nothing.others) == (None, None, None)
+    assert (nothing.tests, nothing.alone, nothing.alone_total) == ((), (), 0)

@@ -11,11 +11,13 @@ from uuid import UUID
 import pytest
 
 from hwci.analysis.failures.incidents import described, incidents
-from hwci.analysis.flaky.bisection import Asked, MissingCommit, Progress, progress
+from hwci.analysis.flaky.bisection import Asked, progress
 from hwci.analysis.flaky.suspects import Intermittent, SeenProduct, Suspect, flaky_tests
 from hwci.analysis.one_test import one_test
 from hwci.analysis.one_test_words import About, concluded
-from hwci.analysis.periods.days import calendar_days
+from hwci.contract.bisection import Bisected
+from hwci.contract.vocabulary import MissingCommit
+from hwci.engine.calendar import calendar_days
 from hwci.engine.facts import Product
 from hwci.engine.history import Scope
 from hwci.engine.page.tables import FlakySelection
@@ -60,15 +62,17 @@ class Asker:
 
     def bisected(
         self, test: str, good: str | None = None, bad: str | None = None
-    ) -> Progress | MissingCommit:
-        return progress(self.history, self.product, PERIOD, Asked(test, good, bad))
+    ) -> Bisected | MissingCommit:
+        return progress(self.history, PERIOD, Asked(self.product, test, good, bad))
 
     def suspects(self) -> Mapping[str, Suspect]:
         rows = flaky_tests(self.history, self.scope, PERIOD, FlakySelection(limit=100)).items
         return {row.test.test_id: row for row in rows}
 
     def shown(self, test: str) -> Mapping[str, float]:
-        found = one_test(self.history, self.runs, test, calendar_days(PERIOD, UTC))
+        found = one_test(
+            self.history, self.runs, (self.product, test), calendar_days(PERIOD, UTC), "UTC"
+        )
         assert found.all is not None
         about = About(self.history, self.runs, test, (), (), {})
         since = concluded(about, found, found.all).since
@@ -95,15 +99,15 @@ def test_a_commit_has_one_chance_whatever_is_asked(seed: int) -> None:
         assert sum(chances.values()) + suggested.since.before == pytest.approx(1)
         row = suspects[test].found
         assert row is not None
-        assert {one.commit.sha: one.share for one in row.since.suspects}.items() <= chances.items()
+        assert {each.sha: each.chance for each in row.since.suspects}.items() <= chances.items()
         assert ask.shown(test) == chances
         found = ask.bisected(test)
-        if isinstance(found, Progress):
+        if isinstance(found, Bisected):
             ends = found.commits[0].sha, found.commits[-1].sha
             assert ask.bisected(test, *ends) == found
             assert found.of_history
-            for commit, chance in zip(found.commits[1:], found.chances[1:], strict=True):
-                assert chance == chances[commit.sha]
+            for commit in found.commits[1:]:
+                assert commit.chance == chances[commit.sha]
             assert f"({percent(found.bracket.chance)} sure)" in found.says
     of_incidents = [*ask.incidents()]
     for test, chances in of_incidents:
@@ -121,11 +125,11 @@ def test_an_earlier_time_at_which_it_failed_is_judged_by_the_runs_there_alone() 
     fleet = planted(*twice, tests=8)
     ask = Asker(fleet)
 
-    def between(good: int, bad: int) -> Progress:
+    def between(good: int, bad: int) -> Bisected:
         last_before = max(at for at in fleet.tested if at < good)
         ends = last_before, min(at for at in fleet.tested if at >= bad)
         found = ask.bisected("test_000", *(fleet.commits[at].sha for at in ends))
-        assert isinstance(found, Progress)
+        assert isinstance(found, Bisected)
         return found
 
     first, last = between(10, 12), between(50, 52)

@@ -3,15 +3,17 @@
 
 import random
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import astuple, replace
 from datetime import timedelta
 from zoneinfo import ZoneInfo
 
 import pytest
 
-from hwci.analysis.one_test import CommitMark, DayTries, Given, OnBox, OneTest, Took, one_test
-from hwci.analysis.periods.days import Days, calendar_days
-from hwci.contract.vocabulary import Verdict
+from hwci.analysis.one_test import one_test
+from hwci.contract.days import CalendarDay
+from hwci.contract.one_test import Given, OneTest, Took, TriesOnBox, Verdicts
+from hwci.contract.shares import Share
+from hwci.engine.calendar import calendar_days
 from hwci.engine.facts import Facts, Product, Report
 from hwci.engine.history import Scope
 from hwci.engine.periods import Period
@@ -33,11 +35,12 @@ from tests.support.soak import rounds
 
 PERIOD = Period(START, START + timedelta(minutes=90))
 MINUTES = [
-    Days(
-        START.date(),
-        START.date(),
-        Period(start, start + timedelta(minutes=1, microseconds=-1)),
-        True,
+    CalendarDay(
+        first_day=START.date(),
+        last_day=START.date(),
+        whole=True,
+        start=start,
+        end=start + timedelta(minutes=1, microseconds=-1),
     )
     for start in (START + timedelta(minutes=at) for at in range(90))
 ]
@@ -45,31 +48,33 @@ MINUTES = [
 PRODUCT = Product(REPO, SUITE)
 
 
-def found(*reports: Report, days: Sequence[Days] = MINUTES) -> OneTest:
+def found(*reports: Report, days: Sequence[CalendarDay] = MINUTES) -> OneTest:
     history = FullRecordedRuns(ORG, Facts(reports=reports))
-    period = Period(days[0].period.start, days[-1].period.end)
+    period = Period(days[0].start, days[-1].end)
     runs = next(iter(history.outcomes(Scope(*PRODUCT), period)), None)
-    return one_test(history, runs, TEST, days)
+    return one_test(history, runs, (PRODUCT, TEST), days, "UTC")
 
 
-def kinds(box: OnBox) -> tuple[int, int, int, int]:
-    return box.tries.passed, box.tries.retried, box.tries.failed, box.tries.lost
+def kinds(box: TriesOnBox) -> tuple[int, int, int, int]:
+    return box.passed, box.retried, box.failed, box.lost
 
 
 def test_each_run_did_one_thing_on_the_day_of_its_start() -> None:
     [box] = found(report("a:P", 1), report("a:P2", 2), report("a:F", 2.5), report("b:I2", 4)).boxes
 
     assert kinds(box) == (1, 1, 2, 0)
-    assert box.days == [
-        DayTries(1, 1, 0, 0, 0, 0),
-        DayTries(2, 0, 1, 1, 0, 0),
-        DayTries(4, 0, 0, 1, 0, 0),
+    assert [*map(astuple, box.days)] == [
+        (1, 1, 0, 0, 0, 0),
+        (2, 0, 1, 1, 0, 0),
+        (4, 0, 0, 1, 0, 0),
     ]
-    assert (box.tries.attempts, box.tries.failed_attempts) == (6, 4)
-    assert box.tries.verdicts == {Verdict.DEVICE: 1, Verdict.INFRA: 1}
-    assert box.tries.first == (3, 4)
-    assert box.tries.within is not None
-    assert box.tries.within.low < 0.75 < box.tries.within.high
+    assert (box.attempts, box.failed_attempts) == (6, 4)
+    assert box.verdicts == Verdicts(device=1, infra=1)
+    assert (box.first.part, box.first.total) == (3, 4)
+    low, high = box.first.low, box.first.high
+    assert low is not None
+    assert high is not None
+    assert low < 0.75 < high
 
 
 def test_days_begin_at_midnight_of_the_zone() -> None:
@@ -78,8 +83,8 @@ def test_days_begin_at_midnight_of_the_zone() -> None:
     runs = [report("a:P", minutes) for minutes in (0, 11 * 60 - 0.01, 11 * 60, 24 * 60)]
     [box] = found(*runs, days=days).boxes
 
-    assert [(one.first.day, one.is_whole) for one in days] == [(1, False), (2, False)]
-    assert box.days == [DayTries(0, 2, 0, 0, 0, 0), DayTries(1, 2, 0, 0, 0, 0)]
+    assert [(day.first_day.day, day.whole) for day in days] == [(1, False), (2, False)]
+    assert [*map(astuple, box.days)] == [(0, 2, 0, 0, 0, 0), (1, 2, 0, 0, 0, 0)]
 
 
 def test_it_took_what_runs_took_that_passed_at_the_first_attempt() -> None:
@@ -91,7 +96,7 @@ def test_it_took_what_runs_took_that_passed_at_the_first_attempt() -> None:
     other = [took(20, 300, "F"), took(21, 300, "P2"), took(22, 300, "F", "box-2")]
     boxes = found(*runs, *other).boxes
 
-    assert [one.took for one in boxes] == [Took(10, 5.5, 9.0), None]
+    assert [one.took for one in boxes] == [Took(runs=10, middle=5.5, nine_of_ten=9.0), None]
 
 
 def test_a_run_that_never_reached_the_hardware_is_lost_where_its_workflow_ran_the_test() -> None:
@@ -105,8 +110,7 @@ def test_a_run_that_never_reached_the_hardware_is_lost_where_its_workflow_ran_th
         "box-3": (0, 0, 0, 1),
     }
     assert [one.days[-1].unnamed for one in boxes] == [1, 0]
-    assert boxes[1].tries.first == (0, 0)
-    assert boxes[1].tries.within is None
+    assert boxes[1].first == Share(part=0, total=0, low=None, high=None)
 
 
 def test_what_failed_after_the_board_was_lost_is_lost_and_in_no_rate() -> None:
@@ -120,8 +124,8 @@ def test_what_failed_after_the_board_was_lost_is_lost_and_in_no_rate() -> None:
         [box] = found(*reports, report("a:F", 50, tests=lost)).boxes
 
         assert kinds(box) == did, "the test at which the board was lost failed"
-        assert box.tries.first == (did[2], 40 + did[2])
-        assert box.tries.failed_attempts == 1, "as the table of the specification counts it"
+        assert (box.first.part, box.first.total) == (did[2], 40 + did[2])
+        assert box.failed_attempts == 1, "as the table of the specification counts it"
 
 
 def test_commits_are_marked_where_they_ran_the_test_first_by_the_last_of_them() -> None:
@@ -129,7 +133,7 @@ def test_commits_are_marked_where_they_ran_the_test_first_by_the_last_of_them() 
     first, again = report("a:P", 1, sent=changes("z", commit("a"))), report("a:P", 7)
     marks = found(first, report("b:P", 1.5, sent=sent), again, report("c:P", 8)).commits
 
-    assert marks == [CommitMark(1, 2, "b", "Change b"), CommitMark(8, 1, "c", "")]
+    assert [*map(astuple, marks)] == [(1, 2, "b", "Change b"), (8, 1, "c", "")]
 
 
 def test_a_retry_and_a_run_again_are_told_by_what_they_gave() -> None:
@@ -147,8 +151,10 @@ def test_a_retry_and_a_run_again_are_told_by_what_they_gave() -> None:
 
 
 def test_a_test_without_a_run_has_nothing() -> None:
-    none = Given(0, 0)
-    assert found(report("a:P", 1, tests=[item("P", "other")])) == OneTest(None, [], [], none, none)
+    none = Given(tries=0, passed=0)
+    nothing = found(report("a:P", 1, tests=[item("P", "other")]))
+    assert (nothing.all, nothing.boxes, nothing.boxes_total, nothing.commits) == (None, (), 0, ())
+    assert (nothing.retries, nothing.reruns) == (none, none)
 
 
 @pytest.mark.parametrize("seed", range(rounds(20, 300)))

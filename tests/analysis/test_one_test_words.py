@@ -15,7 +15,7 @@ from hwci.analysis.flaky.suspect_words import of_found, since_when
 from hwci.analysis.flaky.suspects import pending_by_test
 from hwci.analysis.one_test import one_test
 from hwci.analysis.one_test_words import About, Concluded, concluded
-from hwci.analysis.periods.days import calendar_days
+from hwci.engine.calendar import calendar_days
 from hwci.engine.facts import Facts
 from hwci.engine.history import Scope
 from hwci.engine.periods import Period
@@ -33,7 +33,7 @@ def told(facts: Facts) -> Concluded:
     history = FullRecordedRuns(UUID(int=1), facts)
     [runs] = history.outcomes(Scope(), PERIOD)
     days = calendar_days(PERIOD, ZoneInfo("UTC"))
-    found = one_test(history, runs, runs.tests[0], days)
+    found = one_test(history, runs, (runs.product, runs.tests[0]), days, "UTC")
     assert found.all is not None
     pending = pending_by_test(history, Scope(), PERIOD).get((runs.product, runs.tests[0]), [])
     failing = failing_incidents(history, Scope(), PERIOD, runs.tests[0])
@@ -129,7 +129,9 @@ def test_a_commit_that_is_no_lead_is_not_named(share: float, is_named: bool) -> 
     found = only(planted(RACE).facts).found
     assert found is not None
     best, *_ = found.since.suspects
-    since = replace(found.since, suspects=[best._replace(share=share)], suspects_total=7, before=0)
+    since = replace(
+        found.since, suspects=(replace(best, chance=share),), suspects_total=7, before=0
+    )
 
     text = of_found(replace(found, since=since))
 

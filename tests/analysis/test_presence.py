@@ -15,8 +15,8 @@ import pytest
 
 from hwci.analysis.benches.blame import Blamed
 from hwci.analysis.benches.presence import COMMITS_MIN, Ended, Follows, Order, orders
-from hwci.analysis.benches.report import Note
 from hwci.analysis.benches.trials import Trials
+from hwci.contract.benches import Note
 from hwci.engine.facts import Facts, Report
 from tests.simulation.calibration.page import recorded
 from tests.simulation.calibration.statements import accused_by_all_runs
@@ -168,7 +168,7 @@ def test_a_note_parts_a_box_for_what_it_waits_for_too() -> None:
     bench = Cause(Kind.BOX_TEST, frozenset({0}), frozenset({B}), rate=0.4)
     fleet = simulate(replace(FLEET, boxes=3), [bench], 1)
     half = sorted(report.started_at for report in fleet.facts.reports)[100]
-    found = trials(fleet, {B: Note(half, "new cable")}).blame_of(0)
+    found = trials(fleet, {B: Note(at=half, text="new cable")}).blame_of(0)
 
     assert found is not None
     assert found.boxes == (B,)

@@ -11,11 +11,11 @@ from uuid import UUID
 
 from hwci.analysis.flaky.suspects import SeenProduct
 from hwci.analysis.outcomes import NotableResult, ProductOutcomes, RunOutcomes
-from hwci.analysis.statements import Claim, known_of, statement_of
+from hwci.analysis.statements import known_of, statement_of
 from hwci.ci.results.model import merged
 from hwci.ci.results.read import read_results
 from hwci.ci.results.verdicts import Rules, with_built_in
-from hwci.contract.vocabulary import Outcome, Trigger
+from hwci.contract.vocabulary import Claim, Outcome, Trigger
 from hwci.engine.facts import Facts, Product, Report
 from tests.simulation.fleet import EPOCH
 from tests.support.outcomes import FullRecordedRuns

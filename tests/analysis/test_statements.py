@@ -16,26 +16,22 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from hwci.analysis.benches.blame import Blame, OnCommit, Uncompared, blame
-from hwci.analysis.benches.report import Note
 from hwci.analysis.benches.trials import Earlier, Side
 from hwci.analysis.failures.incidents import failing_incidents
-from hwci.analysis.flaky.branch_order import CommitKind
 from hwci.analysis.flaky.suspect_words import of_change, of_found, of_suspect
 from hwci.analysis.flaky.suspects import (
     NEVER_PASSED,
     Intermittent,
     SeenProduct,
     Suspect,
-    SuspectCommit,
     Tried,
+    bisected,
 )
 from hwci.analysis.one_test import one_test
 from hwci.analysis.outcomes import RunOutcomes
-from hwci.analysis.periods.days import calendar_days
 from hwci.analysis.statement_words import Answer, answer
 from hwci.analysis.statements import (
     CLAIMS,
-    Claim,
     Failing,
     Known,
     known_of,
@@ -43,7 +39,9 @@ from hwci.analysis.statements import (
     look_first_at,
     statement_of,
 )
-from hwci.contract.vocabulary import Outcome, Verdict
+from hwci.contract.benches import Note
+from hwci.contract.vocabulary import Claim, CommitKind, Outcome, Verdict
+from hwci.engine.calendar import calendar_days
 from hwci.engine.facts import Facts, Report
 from hwci.engine.history import Scope
 from hwci.engine.periods import Period
@@ -138,7 +136,7 @@ ON_MOST = replace(ON_B_AND_C, group=0.8, boxes=(A, B, C), perhaps=("bench-4",), 
 ON_ALL = blamed(bench_1=20, bench_2=20, bench_3=20, bench_4=20)
 UNDECIDED = blamed(bench_2=2, bench_3=1)
 BEFORE_NOTE: Blame[Side] = replace(ON_B, boxes=(Earlier(B),))
-NOTES = {B: Note(EPOCH + timedelta(days=3), "new cable")}
+NOTES = {B: Note(at=EPOCH + timedelta(days=3), text="new cable")}
 
 _, FLAKY = row_of(planted(FROM_START).facts)
 _, FIXED = row_of(planted(replace(RACE, until=30)).facts)
@@ -152,7 +150,8 @@ BEGAN = "as far back as runs go (1 Jan)"
 def likeliest(found: Intermittent, kind: CommitKind, share: float = 0.72) -> Intermittent:
     """Return it with one commit of a kind that did it with this chance."""
     [one, *_] = row_of(planted(RACE).facts)[1].since.suspects
-    since = replace(found.since, suspects=[one._replace(share=share)], before=0, kinds={kind: 1.0})
+    suspects = (replace(one, chance=share),)
+    since = replace(found.since, suspects=suspects, before=0, by_kind={kind: 1.0})
     return replace(found, since=since)
 
 
@@ -160,17 +159,17 @@ def of_two(found: Intermittent, other: CommitKind = CommitKind.HARNESS) -> Inter
     """Return it with two commits, one of the firmware, either of which did it."""
     suspects = row_of(planted(RACE).facts)[1].since.suspects[:2]
     kinds = (CommitKind.FIRMWARE, other)
-    of_kinds = [
-        SuspectCommit(suspect.commit._replace(kind=kind), 0.5)
+    of_kinds = tuple(
+        replace(suspect, kind=kind, chance=0.5)
         for suspect, kind in zip(suspects, kinds, strict=True)
-    ]
+    )
     since = replace(found.since, suspects=of_kinds, suspects_total=2, before=0)
     return replace(found, since=since)
 
 
 SINCE_ONE = likeliest(FLAKY, CommitKind.FIRMWARE)
-OTHER = row_of(planted(RACE).facts)[1].since.suspects[1].commit.sha[:12]
-SHA = SINCE_ONE.since.suspects[0].commit.sha[:12]
+OTHER = row_of(planted(RACE).facts)[1].since.suspects[1].sha[:12]
+SHA = SINCE_ONE.since.suspects[0].sha[:12]
 DAY = "2 Jan"
 SINCE = f"since {SHA} of {DAY} (72 % sure)"
 ALONE = replace(FLAKY, boxes=replace(FLAKY.boxes, boxes_total=1, alike=None))
@@ -549,7 +548,7 @@ def test_one_failure_elsewhere_changes_a_nuance_and_not_the_culprit() -> None:
     )
 
     assert none.statement.claim is one.statement.claim is Claim.ONE_BOX
-    assert none.statement.boxes == one.statement.boxes == [B]
+    assert none.statement.boxes == one.statement.boxes == (B,)
     assert (none.statement.others_failed, one.statement.others_failed) == (0, 1)
     only, mostly = none.few_words.capitalize(), one.few_words.capitalize()
     assert one.sentence == none.sentence.replace(only, mostly)
@@ -559,12 +558,12 @@ def test_a_statement_has_the_counts_of_its_boxes_and_of_the_others_and_how_sure_
     found = statement_of(Known(tried(21), None, FLAKY, ON_B_MOSTLY))
 
     assert (found.failed, found.runs, found.others_failed, found.others_runs) == (20, 60, 1, 180)
-    assert found.others == [A, C, "bench-4"]
+    assert found.others == (A, C, "bench-4")
     assert found.chance == ON_B_MOSTLY.one > 0.99
     alike = statement_of(Known(tried(80), None, FLAKY, ON_ALL))
-    assert (alike.boxes, alike.others, alike.failed, alike.runs) == ([*BOXES], [], 80, 240)
+    assert (alike.boxes, alike.others, alike.failed, alike.runs) == ((*BOXES,), (), 80, 240)
     lost = statement_of(Known(LOST, None, FLAKY, None))
-    assert (lost.boxes, lost.lost_here, lost.failed, lost.runs) == ([A, B, C], 4, 4, 240)
+    assert (lost.boxes, lost.lost_here, lost.failed, lost.runs) == ((A, B, C), 4, 4, 240)
 
 
 @pytest.mark.parametrize(
@@ -615,12 +614,12 @@ def test_a_clean_test_of_700_runs_fails_in_half_a_percent_at_most() -> None:
 def test_how_often_a_steady_test_fails_at_most_is_the_end_of_the_interval_in_its_table() -> None:
     history, runs = recorded(planted(runs=128))
     days = calendar_days(Period(EPOCH, max(run.started_at for run in runs.runs)), ZoneInfo("UTC"))
-    tries = one_test(history, runs, "test_000", days).all
+    tries = one_test(history, runs, (runs.product, "test_000"), days, "UTC").all
     assert tries is not None
-    assert tries.within is not None
-    told = answer(Known(tried(0, runs=tries.first[1]), None, "0 of 128 runs failed", None))
+    assert tries.first.high is not None
+    told = answer(Known(tried(0, runs=tries.first.total), None, "0 of 128 runs failed", None))
 
-    assert f"fails in {tenths(100 * tries.within.high)} % at most" in told.sentence
+    assert f"fails in {tenths(100 * tries.first.high)} % at most" in told.sentence
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -630,7 +629,7 @@ def test_a_box_that_failed_and_left_makes_it_not_seen_and_never_fixed(seed: int)
     last = max(report.started_at for report in fleet.facts.reports if report.box_key == B)
 
     assert found.statement.claim is Claim.NOT_SEEN
-    assert (found.statement.boxes, found.statement.since) == ([B], last)
+    assert (found.statement.boxes, found.statement.since) == ((B,), last)
     assert "ixed" not in found.answer + found.says
 
 
@@ -639,7 +638,7 @@ def test_a_test_that_is_broken_on_one_box_while_others_pass_is_not_a_bug_of_all(
     found = said_of(planted(on_one))
 
     assert found.statement.claim is Claim.FAILS_NOW
-    assert found.statement.boxes == [B]
+    assert found.statement.boxes == (B,)
     assert found.answer.startswith("Fails now on bench-2: on ")
     assert (
         "Over the period it fails on bench-2 only (41 of 41 runs against 0 of 164 elsewhere"
@@ -796,7 +795,7 @@ def test_a_pass_on_one_box_alone_does_not_show_that_a_broken_test_is_fixed() -> 
     assert (found.fixed.clean_runs, mended.is_fixed, found.is_fixed) == (1, True, False)
     assert told(once).sentence.startswith("Fails now on 4 boxes: on 4 commits of main since ")
     assert of_suspect(row).startswith("broken since one of 3 commits")
-    assert found.bisection is not None
+    assert bisected(found).bisection is not None
 
 
 def test_a_failure_on_another_branch_is_no_failure_of_the_branch_that_was_looked_at() -> None:

@@ -14,14 +14,17 @@ from hwci.analysis.benches.blame import OnCommit, Uncompared, blame, uncompared
 from hwci.analysis.benches.trials import Trials
 from hwci.analysis.benches.words import listed, of_blame
 from hwci.analysis.certainty import ATTEMPTS_NEEDED
-from hwci.analysis.flaky.branch_order import CommitKind
 from hwci.analysis.flaky.onset import rates_beside
 from hwci.analysis.flaky.suspect_words import of_change, of_suspect
-from hwci.analysis.flaky.suspects import Intermittent, RankBy, SeenProduct
-from hwci.contract.vocabulary import Outcome, Verdict
+from hwci.analysis.flaky.suspects import Intermittent, SeenProduct, bisected
+from hwci.analysis.flaky_rows import answered, rated, whole
+from hwci.contract.shape import ListPage
+from hwci.contract.suspects import AnsweredTest, FlakyRow, RatedTest, SuspectedTest
+from hwci.contract.vocabulary import CommitKind, Outcome, RankBy, Verdict
 from hwci.engine.facts import Changes, Commit, Facts, Report, TestItem
 from hwci.engine.history import Scope
 from hwci.engine.rules.flakiness import flakiest
+from hwci.wire.codec import as_json, from_json
 from tests.analysis.races import EVER, ONE, RACE, asked, only, planted
 from tests.simulation.fleet import EPOCH, FILES, Cause, Kind
 from tests.support.outcomes import FullRecordedRuns
@@ -42,7 +45,7 @@ def test_a_race_is_named_with_its_commit_its_files_and_its_boxes() -> None:
     fleet = planted(RACE)
     found = found_in(fleet.facts)
     step = max(number for number in fleet.tested if number < 20)
-    suspects = {one.commit.sha for one in found.since.suspects}
+    suspects = {suspect.sha for suspect in found.since.suspects}
     assert fleet.commits[20].sha in suspects
     assert found.since.suspects_total < 8
     assert step >= 17
@@ -50,7 +53,7 @@ def test_a_race_is_named_with_its_commit_its_files_and_its_boxes() -> None:
     assert (found.boxes.alike or 0) > 0.5
     assert found.fixed.chance < 0.01
     assert found.fixed.needed
-    assert found.bisection
+    assert bisected(found).bisection
 
 
 def test_the_line_says_it_in_words() -> None:
@@ -65,8 +68,8 @@ def test_the_line_says_it_in_words() -> None:
     )
     text = of_suspect(only(every))
     found = found_in(every)
-    assert found.since.suspects[0].commit.sha[:12] in text
-    takes = found.bisection
+    assert found.since.suspects[0].sha[:12] in text
+    takes = bisected(found).bisection
     assert takes is not None
     assert (takes.commits, takes.boxes) == (found.since.suspects_total, 5)
     assert 1 < takes.rounds < takes.runs
@@ -98,7 +101,7 @@ def test_what_the_commit_changed_is_said_only_where_it_is_news(
         {kind: of if kind is CommitKind.FIRMWARE else (1 - of) / 4 for kind in CommitKind}
         for of in (share, usual)
     )
-    assert of_change(replace(since, before=0.1, kinds=kinds, usual=of_all)) == says
+    assert of_change(replace(since, before=0.1, by_kind=kinds, usual=of_all)) == says
 
 
 def _firmware(changes: Changes) -> tuple[Commit, ...]:
@@ -108,8 +111,8 @@ def _firmware(changes: Changes) -> tuple[Commit, ...]:
 def test_chances_add_up_to_one_with_the_chance_that_it_was_so_before() -> None:
     since = found_in(planted(RACE).facts).since
     assert since.before < 0.01
-    assert isclose(sum(since.kinds.values()), 1)
-    assert 0.9 <= sum(one.share for one in since.suspects) / (1 - since.before) <= 1
+    assert isclose(sum(vars(since.kinds).values()), 1)
+    assert 0.9 <= sum(suspect.chance for suspect in since.suspects) / (1 - since.before) <= 1
 
 
 def test_a_race_that_was_there_before_the_period_is_not_put_on_a_commit_of_it() -> None:
@@ -149,15 +152,15 @@ def test_no_bisection_is_offered_where_the_commit_is_sure_or_the_test_is_fixed()
     for runs in (sure, [*sure, *[(8, False)] * 40]):
         found = only(_of_commits(runs))
         assert found.found is not None
-        assert found.found.since.suspects[0].share >= 0.95
-        assert found.found.bisection is None
+        assert found.found.since.suspects[0].chance >= 0.95
+        assert bisected(found.found).bisection is None
         assert "bisection" not in of_suspect(found)
 
 
 def test_a_commit_that_is_named_has_the_day_of_its_first_run() -> None:
     found = only(_of_commits([(commit, commit > 3) for _ in range(15) for commit in range(8)]))
     assert found.found is not None
-    commit = found.found.since.suspects[0].commit
+    commit = found.found.since.suspects[0]
 
     assert commit.seen_at == EPOCH + timedelta(hours=5)
     day = f"{commit.seen_at.day} {commit.seen_at:%b}"
@@ -215,7 +218,7 @@ def test_the_order_is_the_specifications_unless_the_lower_bound_is_asked_for() -
     table = flakiest(history, history.test_runs(Scope(), EVER))
     assert [one.test for one in asked(fleet.facts).items] == table
     ranked = asked(fleet.facts, RankBy.LOWER_BOUND).items
-    assert sorted(ranked, key=lambda one: -one.rate.low) == ranked
+    assert sorted(ranked, key=lambda row: -(row.rate.low or 0)) == ranked
     page = asked(fleet.facts, offset=2, limit=2)
     assert [one.test for one in page.items] == table[2:4]
     assert page.total == len(table)
@@ -240,9 +243,9 @@ def test_too_few_attempts_for_an_interval_rank_last_however_often_they_failed() 
 
 def test_commits_that_were_not_sent_whole_are_of_no_known_kind() -> None:
     without = planted(RACE, changes=0.0)
-    assert set(found_in(without.facts).since.kinds) == {CommitKind.UNKNOWN}
+    assert set(found_in(without.facts).since.by_kind) == {CommitKind.UNKNOWN}
     unconfigured = replace(planted(RACE).facts, configs={})
-    assert set(found_in(unconfigured).since.kinds) == {CommitKind.UNKNOWN}
+    assert set(found_in(unconfigured).since.by_kind) == {CommitKind.UNKNOWN}
 
 
 # Bad input
@@ -293,7 +296,7 @@ def test_one_box_cannot_be_compared() -> None:
 def test_few_failures_do_not_say_that_boxes_are_alike() -> None:
     found = only(planted(replace(RACE, rate=0.02, since=0)).facts)
     assert found.found is not None
-    assert sum(one.rate.failed for one in found.found.boxes.boxes) < 10
+    assert sum(one.rate.part for one in found.found.boxes.boxes) < 10
     assert "not enough runs to compare its boxes" in of_suspect(found)
 
 
@@ -366,9 +369,9 @@ def test_lists_in_any_order_give_each_commit_once() -> None:
         if one.changes is not None
     ]
     since = found_in(with_reports(fleet.facts, turned)).since
-    shas = [one.commit.sha for one in since.suspects]
+    shas = [suspect.sha for suspect in since.suspects]
     assert len(shas) == len(set(shas))
-    assert isclose(sum(since.kinds.values()), 1)
+    assert isclose(sum(vars(since.kinds).values()), 1)
 
 
 def test_rebases_that_list_commits_in_a_circle_give_no_figure() -> None:
@@ -489,3 +492,24 @@ def test_steady_tests_beside_make_fewer_commits_suspects() -> None:
         return found.since.suspects_total
 
     assert suspects(fleet.facts) < suspects(with_reports(fleet.facts, alone))
+
+
+def test_a_whole_row_goes_over_the_wire_with_all_that_its_runs_suggest() -> None:
+    row = only(planted(RACE).facts)
+    page = ListPage[FlakyRow](
+        items=(rated(row.test, row.rate), answered(row), whole(row, {"bench-1": row.rate})),
+        total=3,
+        page=1,
+        limit=3,
+    )
+    sent = from_json(ListPage[FlakyRow], as_json(ListPage[FlakyRow], page))
+
+    assert [*map(type, sent.items)] == [RatedTest, AnsweredTest, SuspectedTest]
+    assert sent.items[:2] == page.items[:2]
+    *_, suspected = sent.items
+    assert isinstance(suspected, SuspectedTest)
+    assert row.found is not None
+    assert suspected.found is not None
+    assert suspected.found.since.suspects == row.found.since.suspects
+    assert suspected.found.bisection == bisected(row.found).bisection
+    assert (suspected.on_boxes[0].flake_rate, suspected.missing) == (row.rate, None)

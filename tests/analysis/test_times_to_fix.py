@@ -15,7 +15,8 @@ import pytest
 
 from hwci.analysis.failures.incidents import incidents
 from hwci.analysis.periods.spread import FEWEST, spread
-from hwci.analysis.periods.times_to_fix import BesideBefore, TimesToFix, beside_before, times_to_fix
+from hwci.analysis.periods.times_to_fix import times_to_fix
+from hwci.contract.times_to_fix import IncidentTimes, TimesToFix
 from hwci.contract.vocabulary import Label
 from hwci.engine.facts import Announcement
 from hwci.engine.periods import Period, last_days
@@ -45,8 +46,8 @@ TESTS = [f"test{number}" for number in range(FEWEST)]
 
 
 def found(past: Past, period: Period = EVER) -> dict[tuple[str | None, str | None], TimesToFix]:
-    rows = times_to_fix(FullRecordedRuns(ORG, past.facts), ALL, period, period.end)
-    return {(row.product and row.product.suite, row.box_key): row for row in rows}
+    rows = times_to_fix(FullRecordedRuns(ORG, past.facts), ALL, period)
+    return {(row.suite, row.box_key): row for row in rows}
 
 
 def merged(sha: str, at: float, branch: str = MAIN, suite: str | None = None) -> Announcement:
@@ -73,16 +74,16 @@ def test_the_time_to_detect_is_from_the_merge_to_the_start_of_the_first_failing_
 
     assert (row.incidents, row.failing, row.to_detect.known) == (FEWEST, 0, FEWEST)
     # 10, 11, 12, 13, 14 and 15 minutes
-    assert row.to_detect.quarter == timedelta(minutes=11)
-    assert row.to_detect.median == timedelta(minutes=12)
-    assert row.to_detect.three_quarters == timedelta(minutes=14)
+    assert row.to_detect.quarter_s == 11 * 60
+    assert row.to_detect.median_s == 12 * 60
+    assert row.to_detect.three_quarters_s == 14 * 60
 
 
 def test_the_time_to_fix_is_from_the_first_failing_run_to_the_first_that_passed() -> None:
     row = found(broken_often({}))[SUITE, BOX]
 
-    assert (row.to_fix.known, row.to_fix.median) == (FEWEST, timedelta(minutes=60))
-    assert (row.to_detect.known, row.to_detect.median) == (0, None)
+    assert (row.to_fix.known, row.to_fix.median_s) == (FEWEST, 60 * 60)
+    assert (row.to_detect.known, row.to_detect.median_s) == (0, None)
 
 
 @pytest.mark.parametrize(
@@ -110,7 +111,7 @@ def test_a_range_begins_with_the_merge_that_brought_its_first_suspect(
     row = found(past, Period(minute(0), minute(DAY)))[SUITE, None]
 
     assert (row.incidents, row.failing) == (FEWEST, FEWEST)
-    assert row.to_detect.median == (None if minutes is None else timedelta(minutes=minutes))
+    assert row.to_detect.median_s == (None if minutes is None else minutes * 60)
 
 
 def test_a_merge_of_another_branch_is_another_one() -> None:
@@ -127,11 +128,11 @@ def test_tests_that_fail_together_again_and_again_are_counted_once() -> None:
     assert (row.incidents, row.failing, row.to_fix.known) == (2, 0, 2)
 
 
-def beside(past: Past, days: int, until: float) -> dict[str | None, BesideBefore]:
+def beside(past: Past, days: int, until: float) -> dict[str | None, TimesToFix]:
     """Return the times of all boxes and of each, in the last days up to a minute."""
     period = last_days(days, minute(until))
-    rows = beside_before(FullRecordedRuns(ORG, past.facts), ALL, period)
-    return {one.now.box_key: one for one in rows if one.now.product is not None}
+    rows = times_to_fix(FullRecordedRuns(ORG, past.facts), ALL, period)
+    return {row.box_key: row for row in rows if row.suite is not None}
 
 
 def test_each_row_stands_beside_that_of_the_period_before() -> None:
@@ -148,19 +149,23 @@ def test_each_row_stands_beside_that_of_the_period_before() -> None:
                 past = past.and_also(failed, report(f"{good}:P", at + minutes, box=box, **about))
     rows = beside(past, 2, 4 * DAY)
 
-    assert {box: (one.now.incidents, before_of(one).incidents) for box, one in rows.items()} == {
+    assert {box: (row.incidents, before_of(row).incidents) for box, row in rows.items()} == {
         None: (FEWEST, FEWEST),
         "box-1": (FEWEST, FEWEST),
         "box-2": (FEWEST, 0),
     }
-    assert rows["box-1"].now.to_fix.median == timedelta(minutes=20)
+    assert rows["box-1"].to_fix.median_s == 20 * 60
     assert before_of(rows["box-1"]).to_fix.half == "10 min"
     assert before_of(rows["box-2"]).to_fix.half == "not enough data"
 
 
-def before_of(one: BesideBefore) -> TimesToFix:
-    assert one.before is not None
-    return one.before
+def before_of(row: TimesToFix) -> IncidentTimes:
+    assert row.before is not None
+    return row.before
+
+
+def seconds(time: timedelta | None) -> float | None:
+    return None if time is None else time.total_seconds()
 
 
 def test_a_period_before_that_was_not_all_recorded_is_not_compared_with() -> None:
@@ -179,7 +184,7 @@ def test_what_failed_before_and_still_does_has_lasted_until_now() -> None:
     row = before_of(beside(past, 2, 4 * DAY)[None])
 
     assert (row.incidents, row.failing) == (2 * FEWEST, FEWEST)
-    assert (row.to_fix.median, row.to_fix.three_quarters) == (timedelta(days=1), None)
+    assert (row.to_fix.median_s, row.to_fix.three_quarters_s) == (DAY * 60, None)
 
 
 def test_what_one_cause_breaks_on_two_boxes_is_counted_once_and_fixed_with_the_last() -> None:
@@ -205,8 +210,8 @@ def test_an_incident_is_fixed_with_the_last_of_its_boxes() -> None:
             past = past.and_also(*(report(run, at, **about) for run, at in runs))
     rows = found(past)
 
-    assert rows[SUITE, None].to_fix.median == timedelta(minutes=20)
-    assert rows[SUITE, "box-1"].to_fix.median == timedelta(minutes=10)
+    assert rows[SUITE, None].to_fix.median_s == 20 * 60
+    assert rows[SUITE, "box-1"].to_fix.median_s == 10 * 60
 
 
 def test_what_still_fails_counts_as_taking_longer() -> None:
@@ -214,17 +219,17 @@ def test_what_still_fails_counts_as_taking_longer() -> None:
     hours = [timedelta(hours=number) for number in range(1, 8)]
     lasting = [timedelta(hours=20)] * 9
 
-    assert spread(hours).median == timedelta(hours=4)
+    assert spread(hours).median_s == 4 * 3600
     found = spread(hours, lasting)
-    assert (found.quarter, found.median) == (timedelta(hours=4), None)
-    assert spread(hours, lasting[:7]).median == timedelta(hours=7)
+    assert (found.quarter_s, found.median_s) == (4 * 3600, None)
+    assert spread(hours, lasting[:7]).median_s == 7 * 3600
 
 
 def test_too_few_times_have_no_median() -> None:
     few = [timedelta(hours=1)] * (FEWEST - 1)
 
-    assert (spread(few).median, spread(few).known, spread(few).is_enough) == (None, 5, False)
-    assert spread([*few, timedelta()]).median is not None
+    assert (spread(few).median_s, spread(few).known, spread(few).missing) == (None, 5, "few")
+    assert spread([*few, timedelta()]).median_s is not None
     # That the true median is outside of all of them has this chance.
     assert 2 * 0.5**FEWEST < 0.05 < 2 * 0.5 ** (FEWEST - 1)
 
@@ -233,7 +238,7 @@ def test_without_lasting_ones_the_median_is_the_median() -> None:
     for seed in range(rounds(100, 5_000)):
         draw = random.Random(seed)
         times = [timedelta(hours=draw.randint(0, 9)) for _ in range(draw.randint(FEWEST, 30))]
-        assert spread(times).median == median_low(times)
+        assert spread(times).median_s == seconds(median_low(times))
 
 
 def share_that_lasts_longer(ended: list[int], lasting: list[int], than: int) -> Fraction:
@@ -264,9 +269,9 @@ def test_what_lasts_counts_as_far_as_it_was_seen_and_no_further() -> None:
             [timedelta(seconds=t) for t in ended], [timedelta(seconds=t) for t in lasting]
         )
         left = {at: share_that_lasts_longer(ended, lasting, at) for at in sorted(ended)}
-        for share, time in ((3, told.quarter), (2, told.median), (1, told.three_quarters)):
+        for share, time in ((3, told.quarter_s), (2, told.median_s), (1, told.three_quarters_s)):
             expected = next((at for at in left if left[at] <= Fraction(share, 4)), None)
-            assert time == (None if expected is None else timedelta(seconds=expected)), seed
+            assert time == expected, seed
             reached[time is None] += 1
     assert min(reached[True], reached[False]) > 10
 

@@ -6,11 +6,12 @@ of both.
 import random
 from datetime import UTC, datetime, timedelta
 
+from hwci.analysis.certainty import Tally
 from hwci.analysis.periods.trends import period_before, share_change, trends
+from hwci.contract.metrics import Tiles
 from hwci.contract.trends import ShareChange, Trends
 from hwci.engine.history import Scope
 from hwci.engine.page.overview import read_page
-from hwci.engine.page.reading import Tally, Tiles
 from hwci.engine.periods import Period, last_days
 from tests.engine.timeline import ALL, BOX, REPO, SUITE, Past, minute, report, seen
 from tests.support.soak import rounds
@@ -37,10 +38,10 @@ def rounded(change: ShareChange | None) -> list[float]:
 def figures(tiles: Tiles) -> list[tuple[int, int | None]]:
     """Return part and total of each tile of a page."""
     return [
-        tiles.merges_checked,
+        (tiles.merges_checked.checked, tiles.merges_checked.announced),
         (tiles.real_fw_bugs.real, None),
-        (tiles.flaky_failures, None),
-        tiles.infra_runs,
+        (tiles.flaky_failures.count, None),
+        (tiles.infra_runs.infra, tiles.infra_runs.total),
     ]
 
 

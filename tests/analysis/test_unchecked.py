@@ -9,7 +9,8 @@ from dataclasses import replace
 
 import pytest
 
-from hwci.analysis.merges.unchecked import CAUSES, UncheckedCause, UncheckedMerge, explain
+from hwci.analysis.merges.unchecked import CAUSES, UncheckedMerge, explain
+from hwci.contract.vocabulary import UncheckedCause
 from hwci.engine.facts import Announcement, Report
 from tests.engine.timeline import BOX, MAIN, REPO, SUITE, Past, changes, minute, report
 from tests.support.soak import rounds

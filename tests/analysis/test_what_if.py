@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import count
 
-from hwci.analysis.failures.what_if import Edit, EditKind, Trying, what_if, with_pattern
-from hwci.contract.vocabulary import FileKind, Verdict
+from hwci.analysis.failures.what_if import Edit, Trying, what_if, with_pattern
+from hwci.contract.vocabulary import EditKind, FileKind, Verdict
 from hwci.engine.facts import Changes, Facts, Product, Report, Review, SuiteConfig
 from hwci.engine.rules.classify import Classification, Classifier
 from hwci.engine.rules.labels import Group, group_of

@@ -6,7 +6,8 @@ from dataclasses import replace
 import pytest
 
 from hwci.analysis.failures.advice import advice
-from hwci.analysis.failures.what_if import FILES_TRIED, EditKind, what_if
+from hwci.analysis.failures.what_if import FILES_TRIED, what_if
+from hwci.contract.vocabulary import EditKind
 from hwci.engine.facts import Commit
 from hwci.engine.history import OutOfTimeError
 from tests.engine.hurried import Hurried

@@ -16,7 +16,7 @@ import pytest
 
 from hwci.ci.systems import SYSTEMS
 from hwci.client import Client, calls
-from hwci.wire.runs import RunAnswer
+from hwci.contract.runs import Run
 from tests.support.answering import Answer, AnsweringServer, answering
 from tests.support.running import RunningServer
 
@@ -153,7 +153,7 @@ class LiveBench(Bench):
         """End the run, and its tests with it, if one began and is not over."""
         self.ending.close()
 
-    def runs(self) -> Sequence[RunAnswer]:
+    def runs(self) -> Sequence[Run]:
         """Return the runs of this box, as its person sees them."""
         return list(self.person.items(calls.list_runs(self.org, box_key=self.name)))
 

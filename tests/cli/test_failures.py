@@ -6,25 +6,23 @@ import io
 import json
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from hwci.analysis.failures.gaps import Budget, Gap, GapCount, Together
-from hwci.analysis.failures.what_if import EditKind
+from hwci.analysis.failures.advice import GAPS
+from hwci.analysis.failures.ci_lines import lines_of
 from hwci.cli.terminal import evidence, options, what_if
 from hwci.client import Client, calls
-from hwci.contract.vocabulary import REASONS, FailureClass, Reason, Verdict
+from hwci.contract.explanations import Explanation, GapCount, Gaps, Together, WhatIf
+from hwci.contract.failures import FailureEvidence
+from hwci.contract.vocabulary import REASONS, EditKind, FailureClass, Gap, Reason, Verdict
 from hwci.contract.words import STEPS
 from hwci.engine.periods import Period
 from hwci.said import short
-from hwci.wire.analysis.explanations import (
-    ExplanationAnswer,
-    GapsAnswer,
-    WhatIfAnswer,
-)
-from hwci.wire.failures import FailureEvidence
-from hwci.wire.queries import PeriodQuery
+from hwci.wire.codec import from_json
 from hwci.wire.reports import Changes, RunReport
 from tests.cli.conftest import Command
 from tests.support.running import running_in_thread
@@ -164,12 +162,12 @@ def test_a_failure_says_what_would_change_its_class_and_what_to_do(signed_in: Co
 
 
 def test_edits_of_the_configuration_stand_last() -> None:
-    common = {"reason": None, "reason_text": None, "verdict": None, "paths": None, "commit": None}
-    common |= {"run": None, "base": None, "sha": None, "assumed": None}
+    names = ("reason", "reason_text", "verdict", "paths", "commit", "run", "base", "sha")
+    common: dict[str, Any] = dict.fromkeys((*names, "assumed", "action"))
     edits = [
-        WhatIfAnswer.model_construct(
+        WhatIf(
             **common,
-            commits=[],
+            commits=(),
             failure_class=to,
             kind=kind,
             pattern=pattern,
@@ -182,7 +180,7 @@ def test_edits_of_the_configuration_stand_last() -> None:
             (EditKind.REVIEW, None, FailureClass.DISMISSED),
         )
     ]
-    found = ExplanationAnswer.model_construct(edits=edits, complete=True, lost_board=None)
+    found = Explanation(edits=tuple(edits), complete=True, lost_board=None)
     text = "\n".join(str(one) for one in what_if.section(what_if.Explained(found)))
     wrong = text.index("Only if the configured paths are wrong or missing:")
     assert (
@@ -213,9 +211,22 @@ def test_the_gaps_say_what_to_change_in_ci(cli: Command, own_ci: Client) -> None
     [(5, None), (6, "1 other lacks nothing that CI"), (7, "2 others lack nothing that CI")],
 )
 def test_those_that_no_gap_explains_are_for_a_person(ambiguous: int, left: str | None) -> None:
-    count = GapCount(Gap.NO_VERDICT, 5, at_least=1, at_most=5)
-    budget = Budget([count], Together(5, at_least=1, at_most=5), ambiguous, looked_at=ambiguous)
-    found = GapsAnswer.of(budget, [], PeriodQuery(), Period(START, START))
+    numbers = {"failures": 5, "at_least": 1, "at_most": 5}
+    count = GapCount(
+        **numbers,
+        gap=Gap.NO_VERDICT,
+        text=GAPS[Gap.NO_VERDICT].text,
+        to_do=GAPS[Gap.NO_VERDICT].to_do,
+        ci_lines=tuple(lines_of(Gap.NO_VERDICT, [])),
+    )
+    found = Gaps(
+        period=Period(START, START).shown,
+        product=None,
+        gaps=(count,),
+        together=Together(**numbers),
+        ambiguous=ambiguous,
+        looked_at=ambiguous,
+    )
 
     *_, last = what_if.gaps(found)
 
@@ -395,16 +406,15 @@ def test_a_reviewed_failure_is_shown_with_only_its_own_passes(cli: Command, own_
 
 def test_what_the_evidence_leaves_out_is_counted(signed_in: Command) -> None:
     shown = signed_in("failures", "show", ids(signed_in)["i2c"], "--json").out
-    whole = FailureEvidence.model_validate_json(shown)
-    commit = whole.timeline[0].model_copy(update={"runs_total": 1_200})
+    whole = from_json(FailureEvidence, shown)
+    commit = replace(whole.timeline[0], runs_total=1_200)
     [changed] = whole.under_test or []
-    cut = whole.model_copy(
-        update={
-            "timeline": [commit, *whole.timeline[1:]],
-            "timeline_total": len(whole.timeline) + 5,
-            "under_test": [changed.model_copy(update={"files_total": 2_001})],
-            "under_test_total": 2,
-        }
+    cut = replace(
+        whole,
+        timeline=(commit, *whole.timeline[1:]),
+        timeline_total=len(whole.timeline) + 5,
+        under_test=(replace(changed, files_total=2_001),),
+        under_test_total=2,
     )
 
     text = "\n".join(part.plain for part in evidence.sections(cut, options.now()))
@@ -421,7 +431,7 @@ def test_a_run_of_the_evidence_has_the_number_that_its_ci_shows(signed_in: Comma
     derived = re.sub('"ciRun": null', '"ciRun": 4242', shown)
     assert derived != shown
 
-    found = FailureEvidence.model_validate_json(derived)
+    found = from_json(FailureEvidence, derived)
 
     text = "\n".join(part.plain for part in evidence.sections(found, options.now()))
     assert "run 4242 attempt 1 on" in text

@@ -7,6 +7,7 @@ import sys
 import unicodedata
 from collections.abc import Callable, Sequence
 from contextlib import redirect_stdout
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from io import StringIO
 from uuid import UUID
@@ -19,9 +20,9 @@ from rich.text import Text
 from hwci.cli.commands.organizations import keys_layout
 from hwci.cli.terminal import lines, render
 from hwci.cli.terminal.tables import Column, Layout, View, ago, product, when
+from hwci.contract.commits import CommitSubject
+from hwci.contract.people import Actor
 from hwci.said import counted, short
-from hwci.wire.accounts import Actor
-from hwci.wire.failures import CommitSubject
 
 NOW = datetime(2026, 1, 31, 12, 0, tzinfo=UTC)
 
@@ -187,7 +188,7 @@ def test_output_without_a_terminal_is_plain_and_no_line_of_it_is_broken(
     assert capsys.readouterr().out == f"{'x' * 1_000}\n"
 
 
-ROW = Actor.model_validate({"id": "0" * 32, "name": "Ada"})
+ROW = Actor(id=UUID(int=0), name="Ada")
 LAYOUT: Layout[Actor] = Layout(
     "actors",
     "Actors",
@@ -212,7 +213,7 @@ def drawn(columns: str, rows: Sequence[Actor]) -> list[str]:
 
 
 def test_what_a_line_has_no_room_for_stands_below_it() -> None:
-    two = [ROW.model_copy(update={"id": UUID(int=number)}) for number in (1, 2)]
+    two = [replace(ROW, id=UUID(int=number)) for number in (1, 2)]
 
     assert drawn("120", two)[0].split() == ["ID", "Name", "Branch", "Box", "Test"]
     assert drawn("60", two) == [
@@ -281,7 +282,7 @@ def test_an_empty_list_is_a_sentence_on_stderr(capsys: pytest.CaptureFixture[str
 
 def test_a_list_is_json_also_when_it_is_empty(capsys: pytest.CaptureFixture[str]) -> None:
     render.emit_json([])
-    render.emit_json([Actor.model_validate({"id": "0" * 32, "name": "A"})])
+    render.emit_json([Actor(id=UUID(int=0), name="A")])
 
     out = capsys.readouterr().out
     assert out.startswith("[]\n[\n")

@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from hwci.client import Client, calls
+from hwci.contract.metrics import SuiteConfigPlan
 from hwci.contract.vocabulary import Label
-from hwci.engine.page.plan import Plan, plan
+from hwci.engine.page.plan import plan
 from hwci.server.services.ci_metrics import metrics
 from tests.cli.conftest import Command
 from tests.support.running import RunningServer
@@ -115,8 +116,8 @@ def test_the_rest_of_a_long_plan_is_a_page_away(signed_in: Command) -> None:
 def test_a_plan_that_the_server_had_no_time_for_says_how_far_it_came(
     signed_in: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def hurried(*given: Any) -> Plan:
-        return replace(plan(*given), looked_at=1)
+    def hurried(*asked: Any) -> SuiteConfigPlan:
+        return replace(plan(*asked), complete=False, looked_at=1)
 
     monkeypatch.setattr(metrics, "plan", hurried)
     code, out, err = signed_in("suite-config", "plan")

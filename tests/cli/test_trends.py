@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from hwci.analysis.periods.days import share
+from hwci.analysis.certainty import share_of_cases
 from tests.cli.conftest import Command
 from tests.support.asking import ask, bearer, ci_key
 from tests.support.running import RunningServer, report
@@ -83,7 +83,7 @@ def test_both_periods_have_the_figures_of_their_pages(
         path = f"/api/orgs/{with_runs.org_id}/ci-metrics?days=10&asOf={end}"
         page = ask(with_runs.url, "GET", path, bearer(with_runs.token)).json["tiles"]
         figures = page["infraRuns"]["infra"], page["infraRuns"]["total"]
-        within = share(*figures)
+        within = share_of_cases(*figures)
         assert within is not None
         assert tiles["infraRuns"][which] == {
             "part": figures[0],

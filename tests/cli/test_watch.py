@@ -16,9 +16,11 @@ import pytest
 from hwci.cli.terminal import options
 from hwci.client import Client, calls
 from hwci.client.following import Follower
+from hwci.contract.runs import RunDetail, RunEvent
 from hwci.server.app import sweeping
 from hwci.server.services.runs import streams
-from hwci.wire.runs import RunDetail, RunEvent, RunEvents, RunHead
+from hwci.wire.codec import from_json
+from hwci.wire.runs import RunEvents, RunHead
 from tests.cli.conftest import Command
 from tests.cli.terminals import watching
 from tests.support.running import EMAIL, PASSWORD, Hands, RunningServer, running_in_thread
@@ -91,7 +93,7 @@ def test_every_run_is_watched_until_it_is_enough(
         run = bench.open()
         bench.report()
         assert process.stdout is not None
-        result = [RunEvent.model_validate_json(process.stdout.readline()) for _ in range(2)]
+        result = [from_json(RunEvent, process.stdout.readline()) for _ in range(2)]
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=60)
 
@@ -113,7 +115,7 @@ def test_a_run_that_is_over_is_shown_at_once(
 
     code, out, err = cli("runs", "watch", run, "--json", **settings)
     assert (code, out.count("\n")) == (0, 1)
-    assert RunDetail.model_validate_json(out).tests.failed == 1
+    assert from_json(RunDetail, out).tests.failed == 1
     assert "1 failed" in err
 
 

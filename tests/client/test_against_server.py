@@ -116,7 +116,7 @@ def test_each_table_is_read(server: RunningServer, user: Client) -> None:
     assert user.send(calls.list_failures(org, label=Label.PENDING, as_of=NOW)).total == 0
     products = user.send(calls.list_products(org)).items
     assert [item.suite for item in products if item.repo_key == "acme/fw"] == ["hil"]
-    assert user.send(calls.list_suite_configs(org)).items[0].firmware_paths == ["src/**"]
+    assert user.send(calls.list_suite_configs(org)).items[0].firmware_paths == ("src/**",)
 
 
 def test_a_failure_is_read_with_its_evidence_and_reviewed(

@@ -27,9 +27,9 @@ def test_the_public_names_are_these() -> None:
         *("AsyncClient", "Call", "Client", "HwciError", "ListPage", "Session", "calls", "errors"),
         *("FailureClass", "Label", "Outcome", "Role", "RunEventType", "RunStatus", "Trigger"),
         *("Changes", "CommitItem", "MergeAnnouncement", "RunReport", "SuiteConfiguration"),
-        *("TestItem", "Verdict", "FailureAnswer", "FailureEvidence", "ResolvedFailureAnswer"),
-        *("FlakyTestAnswer", "MetricsPage", "ProductAnswer", "SuiteConfigAnswer"),
-        *("UncheckedMerge", "RunAnswer", "RunDetail", "RunEvent"),
+        *("TestItem", "Verdict", "Failure", "FailureEvidence", "ResolvedFailure"),
+        *("FlakyTest", "MetricsPage", "Product", "SuiteConfig"),
+        *("Merge", "Run", "RunDetail", "RunEvent"),
     }
     for name in hwci.client.__all__:
         assert getattr(hwci.client, name) is not None

@@ -2,20 +2,22 @@
 """An endpoint is stated once: the server serves it as it stands there, and the client calls it."""
 
 import json
+from dataclasses import is_dataclass
 from datetime import UTC, datetime
-from typing import Any, get_args, get_type_hints
+from types import UnionType
+from typing import Any, Union, get_args, get_origin, get_type_hints
 from uuid import UUID
 
 import pytest
 from pydantic import BaseModel
 
-from hwci.analysis.flaky.suspects import RankBy
 from hwci.client import Call, calls
 from hwci.client._call import Credential
 from hwci.contract.vocabulary import (
     FailureClass,
     Label,
     Outcome,
+    RankBy,
     Role,
     RunEnding,
     RunStatus,
@@ -144,14 +146,14 @@ def on_the_wire(model: type[BaseModel]) -> set[str]:
     return {field.alias or name for name, field in model.model_fields.items()}
 
 
-def returned(handler: Handler) -> type[BaseModel] | None:
+def returned(handler: Handler) -> Any:
     answer = get_type_hints(handler)["return"]
-    models = (
-        kind
-        for kind in get_args(answer) or (answer,)
-        if isinstance(kind, type) and issubclass(kind, BaseModel)
-    )
-    return next(models, None)
+    kinds = get_args(answer) if get_origin(answer) in {UnionType, Union} else (answer,)
+    return next((kind for kind in kinds if is_answer(get_origin(kind) or kind)), None)
+
+
+def is_answer(kind: type) -> bool:
+    return is_dataclass(kind) or issubclass(kind, BaseModel)
 
 
 def test_the_server_serves_every_endpoint() -> None:

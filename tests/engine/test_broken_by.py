@@ -5,7 +5,8 @@ from collections.abc import Sequence
 
 from hwci.engine.facts import Changes, FailureKey
 from hwci.engine.full_history import FullHistory
-from hwci.engine.page.failures import evidence, resolved_failure
+from hwci.engine.page.evidence import evidence
+from hwci.engine.page.failures import resolved_failure
 from tests.engine.timeline import ORG, Past, changes, commit, id_of, report, seen
 
 RANGE = changes("a", commit("p", "fw"), commit("q"), commit("r", "fw hs"), commit("b", "hs"))
@@ -13,7 +14,7 @@ RANGE = changes("a", commit("p", "fw"), commit("q"), commit("r", "fw hs"), commi
 
 def suspects(past: Past, sha: str = "b") -> str | None:
     broken_by = past.row(sha).broken_by
-    return None if broken_by is None else " ".join(one.sha for one in broken_by)
+    return None if broken_by is None else " ".join(commit.sha for commit in broken_by.commits)
 
 
 def broke(under_test: Changes | None) -> Past:
@@ -75,7 +76,7 @@ def test_a_failure_that_is_still_pending_has_its_suspects_too() -> None:
         found = evidence(past.history, id_of(sha), 200)
         assert found is not None
         assert found.resolved is None
-        return None if found.broken_by is None else [one.sha for one in found.broken_by]
+        return None if found.broken_by is None else [one.sha for one in found.broken_by.commits]
 
     assert broken(still, "b") == broken(still, "d") == ["p", "r"]
     assert broken(still.and_also(report("q:P", 9)), "b") == ["r"]

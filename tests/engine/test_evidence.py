@@ -5,10 +5,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from uuid import UUID
 
+from hwci.contract.commits import ChangedCommit
+from hwci.contract.failures import FailureEvidence
 from hwci.contract.vocabulary import Label, Outcome, Reason
-from hwci.engine.facts import Changes, SuiteConfig
+from hwci.engine.facts import Changes, Commit, SuiteConfig
 from hwci.engine.full_history import FullHistory
-from hwci.engine.page.failures import CommitEvidence, Evidence, evidence, resolved_failure
+from hwci.engine.page.evidence import evidence
+from hwci.engine.page.failures import resolved_failure
 from tests.engine.timeline import (
     ORG,
     REPO,
@@ -29,25 +32,39 @@ GROUP = seen(
 )
 
 
-def of(past: Past, sha: str, margin: int = 5, most: int = 200) -> Evidence:
+def of(past: Past, sha: str, margin: int = 5, most: int = 200) -> FailureEvidence:
     found = evidence(past.history, id_of(sha), most, margin)
     assert found is not None
     return found
 
 
-def kinds(commits: tuple[CommitEvidence, ...] | None) -> list[tuple[str, list[str | None]]] | None:
+def kinds(commits: tuple[ChangedCommit, ...] | None) -> list[tuple[str, list[str | None]]] | None:
     if commits is None:
         return None
-    return [(one.commit.sha, [file.kind for file in one.files]) for one in commits]
+    return [(one.sha, [file.kind for file in one.files]) for one in commits]
+
+
+def as_listed(commits: Sequence[ChangedCommit]) -> list[Commit]:
+    """Return these commits as a run listed them."""
+    return [
+        Commit(
+            one.sha,
+            one.subject,
+            one.committed_at,
+            tuple(file.path for file in one.files),
+            one.files_truncated,
+        )
+        for one in commits
+    ]
 
 
 def test_any_failure_of_a_group_shows_the_whole_group() -> None:
     found = of(GROUP, "d")
 
-    assert found.failure.failure.key.sha == "d"
+    assert found.failure.sha == "d"
     assert found.failure.label is Label.RESOLVED
     assert found.failure.group_id == id_of("c")
-    assert found.lane == lane()
+    assert (found.failure.box_key, found.failure.branch) == (lane().box_key, lane().branch)
     assert found.resolved == resolved_failure(GROUP.history, id_of("c"))
     assert found.resolved is not None
     assert found.resolved.automatic.reason is Reason.FIX_TOUCHED_HARNESS
@@ -69,15 +86,17 @@ def test_without_a_configuration_files_are_of_no_kind() -> None:
 
 
 def test_every_commit_of_the_timeline_that_a_run_listed_comes_with_its_files() -> None:
-    # The first run has no changes: no run lists "a".
-    assert kinds(of(GROUP, "d").timeline_changes) == [
+    # The first run has no changes: no run lists "a". The lists beside it show "c" and "f".
+    found = of(GROUP, "d")
+
+    assert kinds(found.timeline_changes) == [
         ("b", ["other"]),
-        ("c", ["firmware", "other"]),
         ("d", ["other"]),
-        ("f", ["firmware", "harness"]),
         ("g", ["other"]),
         ("h", ["other"]),
     ]
+    assert kinds(found.under_test) == [("c", ["firmware", "other"])]
+    assert kinds(found.before_fix) == [("e", ["harness"]), ("f", ["firmware", "harness"])]
 
 
 def test_a_commit_that_any_run_of_the_repository_listed_is_known() -> None:
@@ -88,7 +107,7 @@ def test_a_commit_that_any_run_of_the_repository_listed_is_known() -> None:
 
     assert of(past, "b").timeline_changes == ()
     assert of(past.and_also(foreign), "b").timeline_changes == ()
-    assert [one.commit for one in of(past.and_also(elsewhere), "b").timeline_changes] == [listed]
+    assert as_listed(of(past.and_also(elsewhere), "b").timeline_changes) == [listed]
 
 
 def test_the_first_of_several_runs_that_list_a_commit_counts() -> None:
@@ -101,7 +120,7 @@ def test_the_first_of_several_runs_that_list_a_commit_counts() -> None:
         ]
     )
 
-    assert [one.commit for one in of(past, "b").timeline_changes] == [first]
+    assert as_listed(of(past, "b").timeline_changes) == [first]
 
 
 def test_what_is_unknown_or_unconnected_is_none() -> None:
@@ -143,7 +162,7 @@ def test_only_the_shown_commits_of_a_long_timeline_are_read() -> None:
     assert shown == ["a", "c0", "c1", "c8", "c9", "c10", "c27", "c28", "c29"]
     assert cut.timeline_total == len(whole.timeline) == whole.timeline_total == 31
     assert [*cut.timeline] == [one for one in whole.timeline if one.sha in shown]
-    listed = tuple(one for one in whole.timeline_changes if one.commit.sha in shown)
+    listed = tuple(one for one in whole.timeline_changes if one.sha in shown)
     assert cut.timeline_changes == listed
     assert history.asked == shown
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hwci.engine.page.failures import ends_and_around, relevant_first
+from hwci.engine.page.evidence import ends_and_around, relevant_first
 
 
 def test_a_list_that_fits_is_whole() -> None:

@@ -154,7 +154,7 @@ def test_the_tile_counts_the_items_of_its_flakes_in_the_period_and_a_row_counts_
         rows = labelled_failures(
             past.labelled(ALL, period), FailureSelection(label=Label.FLAKE, limit=9)
         )
-        return tiles.flaky_failures, [row.failure.items for row in rows.items]
+        return tiles.flaky_failures.count, [row.failure.items for row in rows.items]
 
     assert shown(0, 99) == (3, [3])
     assert shown(1, 9) == (2, [3])

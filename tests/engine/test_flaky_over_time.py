@@ -3,16 +3,18 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import astuple, replace
 from itertools import groupby
+from operator import itemgetter
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hwci.contract.flaky_history import FlakyTestHistory
 from hwci.contract.vocabulary import FlakyColumn, Outcome
 from hwci.engine.facts import Product, Report
 from hwci.engine.history import Scope
-from hwci.engine.page.over_time import FlakyOverTime, flaky_over_time
+from hwci.engine.page.over_time import flaky_over_time
 from hwci.engine.page.tables import FlakySelection, Sort, flakiest_tests
 from hwci.engine.periods import Period, Slots, equal_slots
 from tests.engine.timeline import ALL, REPO, SUITE, Past, item, minute, report, seen
@@ -49,7 +51,7 @@ def drawn(
     scope: Scope = ALL,
     limit: int = 99,
     wanted: FlakySelection = ANY,
-) -> Sequence[FlakyOverTime]:
+) -> Sequence[FlakyTestHistory]:
     rows = flakiest_tests(
         past.read(scope, slots.period).flakiest_tests, replace(wanted, limit=limit)
     )
@@ -92,7 +94,7 @@ def test_a_strip_holds_every_attempt_of_its_test_in_its_box_and_slot(
     found = drawn(past, slots, scope)
 
     flat = {
-        (strip.product, strip.test_id, box.box_key, slot.slot): [
+        (Product(strip.repo_key, strip.suite), strip.test_id, box.box_key, slot.slot): [
             slot.attempts,
             slot.failed_attempts,
         ]
@@ -118,7 +120,7 @@ def test_the_slots_of_a_test_add_up_to_its_row_and_are_those_of_its_boxes(
 
     totals = [
         (
-            *(*strip.product, strip.test_id, strip.boxes_total),
+            *(strip.repo_key, strip.suite, strip.test_id, strip.boxes_total),
             sum(slot.attempts for slot in strip.slots),
             sum(slot.failed_attempts for slot in strip.slots),
         )
@@ -129,9 +131,9 @@ def test_the_slots_of_a_test_add_up_to_its_row_and_are_those_of_its_boxes(
         for row in rows
     ]
     for strip in found:  # of no more than three boxes, so that each is shown
-        of_boxes = sorted(slot for box in strip.boxes for slot in box.slots)
-        merged = groupby(of_boxes, key=lambda slot: slot.slot)
-        assert [tuple(slot) for slot in strip.slots] == [
+        of_boxes = sorted(astuple(slot) for box in strip.boxes for slot in box.slots)
+        merged = groupby(of_boxes, key=itemgetter(0))
+        assert [astuple(slot) for slot in strip.slots] == [
             (at, *(sum(figures) for figures in list(zip(*slots_at, strict=True))[1:]))
             for at, slots_at in merged
         ]
@@ -149,7 +151,8 @@ def test_the_figures_of_a_box_are_of_its_runs_alone(made: list[Report], count: i
                 test
                 for one in made
                 if one.hello_ok and period.start <= one.started_at <= period.end
-                if (one.repo_key, one.suite, one.box_key) == (*strip.product, box.box_key)
+                if (one.repo_key, one.suite, one.box_key)
+                == (strip.repo_key, strip.suite, box.box_key)
                 for test in one.tests
                 if test.id == strip.test_id
             ]
@@ -172,11 +175,11 @@ def test_slots_without_an_attempt_are_left_out_and_boxes_stand_by_name() -> None
 
     (strip,) = drawn(arrived_late, equal_slots(Period(minute(0), minute(4)), 4))
 
-    assert [(box.box_key, [tuple(slot) for slot in box.slots]) for box in strip.boxes] == [
+    assert [(box.box_key, [astuple(slot) for slot in box.slots]) for box in strip.boxes] == [
         ("box-1", [(0, 1, 0), (1, 1, 0)]),
         ("box-2", [(0, 3, 2), (2, 1, 0), (3, 2, 2)]),
     ]
-    assert [tuple(slot) for slot in strip.slots] == [(0, 4, 2), (1, 1, 0), (2, 1, 0), (3, 2, 2)]
+    assert [astuple(slot) for slot in strip.slots] == [(0, 4, 2), (1, 1, 0), (2, 1, 0), (3, 2, 2)]
 
 
 def test_at_most_50_boxes_are_shown_the_first_by_name_and_all_are_counted() -> None:
@@ -185,7 +188,7 @@ def test_at_most_50_boxes_are_shown_the_first_by_name_and_all_are_counted() -> N
     (strip,) = drawn(past, equal_slots(Period(minute(0), minute(60)), 1))
 
     assert strip.boxes_total == 53
-    assert [tuple(slot) for slot in strip.slots] == [(0, 53, 53)]
+    assert [astuple(slot) for slot in strip.slots] == [(0, 53, 53)]
     assert [box.box_key for box in strip.boxes] == [f"box-{n:02}" for n in range(50)]
 
 

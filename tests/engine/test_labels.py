@@ -3,6 +3,7 @@
 
 import pytest
 
+from hwci.contract.commits import Fix
 from hwci.engine.facts import Report
 from hwci.engine.periods import Period
 from hwci.engine.rules.labels import groups_of
@@ -118,7 +119,8 @@ def test_runs_that_started_together_are_ordered_by_run_then_attempt() -> None:
         report("b:F", 1, run_id=7, attempt=1),
     )
 
-    assert (past.row("b").first.run_id, past.row("b").first.run_attempt) == (7, 1)
+    first = past.row("b").first_failure
+    assert (first.run_id, first.run_attempt) == (7, 1)
     assert past.row("b").verdict == "device"
 
 
@@ -144,13 +146,13 @@ def test_the_fix_is_the_first_passed_commit_by_place_and_dated_by_its_first_pass
     )
 
     # d stood first at minute 1; c was mentioned later, so d is the fix.
-    assert past.row("b").fix == ("d", minute(9))
+    assert past.row("b").fix == Fix(sha="d", started_at=minute(9))
     by_place = seen("box-1 | b:F").and_also(
         report("d:P", 9, sent=changes("b", "c", "d")),
         report("c:P", 20),
         report("c:P", 18, branch="topic"),
     )
-    assert by_place.row("b").fix == ("c", minute(18))
+    assert by_place.row("b").fix == Fix(sha="c", started_at=minute(18))
 
 
 def test_a_flake_ends_the_group_before_it_and_is_its_fix() -> None:
@@ -158,14 +160,14 @@ def test_a_flake_ends_the_group_before_it_and_is_its_fix() -> None:
 
     assert past.labels() == "b:resolved c:flake d:pending"
     assert past.together() == {"b", "c", "d"}
-    assert past.row("b").fix == ("c", minute(9))
+    assert past.row("b").fix == Fix(sha="c", started_at=minute(9))
 
 
 def test_verdict_date_and_identity_are_those_of_the_first_failures_first_run() -> None:
     past = seen("box-1 | b:I c:F d:P").and_also(report("b:F", 7))
 
     assert past.row("c").verdict == "infra"
-    assert past.row("c").first.started_at == minute(0)
+    assert past.row("c").first_failure.started_at == minute(0)
     assert past.row("c").id == id_of("b")
 
 
@@ -174,7 +176,7 @@ def test_the_first_failure_of_a_group_is_first_by_place_not_by_time() -> None:
         report("c:U", 1, sent=changes("a", "b", "c")), report("b:F", 9)
     )
 
-    assert past.row("c").key.sha == "b"
+    assert past.row("c").first_failure.sha == "b"
     assert past.row("c").verdict == "device"
 
 

@@ -9,15 +9,15 @@ import pytest
 from hwci.contract.vocabulary import Label
 from hwci.engine.facts import Announcement, Lane, Part, Product, Report, SuiteConfig
 from hwci.engine.full_history import FullHistory
-from hwci.engine.history import Listing, Scope
+from hwci.engine.history import Scope
 from hwci.engine.page.overview import read_page
-from hwci.engine.page.reading import Tally
 from hwci.engine.page.tables import (
     FailureSelection,
     FlakySelection,
     OtherSelection,
     Selection,
     checked_merges,
+    checks_of,
     flakiest_tests,
     labelled_failures,
     other_failures,
@@ -25,7 +25,7 @@ from hwci.engine.page.tables import (
     unchecked_merges,
 )
 from hwci.engine.periods import Period, last_days
-from hwci.engine.rules.flakiness import FlakyTest, has_flaked, never_passed
+from hwci.engine.rules.flakiness import has_flaked, never_passed
 from hwci.engine.rules.merges import commits_checked
 from tests.engine.timeline import (
     ALL,
@@ -38,6 +38,7 @@ from tests.engine.timeline import (
     SUITE,
     Past,
     changes,
+    flaky_test,
     id_of,
     item,
     minute,
@@ -55,7 +56,13 @@ def merge(
 
 
 def checked(past: Past, scope: Scope = ALL, period: Period = EVER) -> tuple[int, int]:
-    return past.page(scope, period).tiles.merges_checked
+    tile = past.page(scope, period).tiles.merges_checked
+    return tile.checked, tile.announced
+
+
+def infra(past: Past, scope: Scope = ALL, period: Period = EVER) -> tuple[int, int]:
+    tile = past.page(scope, period).tiles.infra_runs
+    return tile.infra, tile.total
 
 
 # | Merges checked on hardware | ... when it reached the hardware (`hello_ok` true), recorded at
@@ -83,7 +90,7 @@ def test_a_merge_is_checked_by_a_run_that_tested_it(run: Report, is_checked: boo
         unchecked_merges(past.read().unchecked_merges, Selection(limit=9)).total == 1 - is_checked
     )
     rows = checked_merges(past.history, past.read().checked_merges, Selection(limit=9))
-    assert [(one.runs[0].run_id, one.runs[0].sha) for one in rows.items] == [
+    assert [(one.first_run.run_id, one.first_run.sha) for one in rows.items] == [
         (run.run_id, run.sha)
     ] * is_checked
     assert rows.total == is_checked
@@ -101,9 +108,7 @@ def test_the_earliest_run_that_checked_a_merge_is_named() -> None:
         report("m:P", 1, repo="elsewhere"),
     ]
     past = Past(runs).announced(merge("m"), merge("m", suite=None))
-    unassigned, of_product = checked_merges(
-        past.history, past.read().checked_merges, Selection(limit=9)
-    ).items
+    unassigned, of_product = checks_of(past.history, past.read().checked_merges)
 
     assert (unassigned.announcement.suite, unassigned.runs[0].sighting.suite) == (None, "boot")
     assert of_product.announcement.suite == SUITE
@@ -190,10 +195,10 @@ def test_checked_merges_stand_in_the_same_order() -> None:
     past = Past(runs).announced(*merges, merge("x", 1, suite=None), merge("c", 3, repo="z"))
 
     listed = checked_merges(past.history, past.read().checked_merges, Selection(offset=1, limit=3))
-    assert [one.announcement.sha for one in listed.items] == ["x", "b", "c"]
+    assert [one.sha for one in listed.items] == ["x", "b", "c"]
     assert listed.total == 5
     only = checked_merges(past.history, past.read().checked_merges, Selection("z C", limit=9))
-    assert [one.announcement.sha for one in only.items] == ["c"]
+    assert [one.sha for one in only.items] == ["c"]
 
 
 # | Infra runs | Run reports with `hello_ok` false, out of all run reports in the period |
@@ -206,22 +211,22 @@ def test_infra_runs_counts_reports_not_runs() -> None:
         ]
     )
 
-    assert past.page().tiles.infra_runs == Tally(2, 3)
-    assert past.page(period=Period(minute(2), minute(2))).tiles.infra_runs == (1, 1)
-    assert past.page(Scope(REPO, "boot")).tiles.infra_runs == (0, 0)
+    assert infra(past) == (2, 3)
+    assert infra(past, period=Period(minute(2), minute(2))) == (1, 1)
+    assert infra(past, Scope(REPO, "boot")) == (0, 0)
 
 
 def test_parts_after_the_first_are_not_counted_as_runs() -> None:
     parts = [replace(report("a:P", n, run_id=n), part_of=Part(1, n, 3)) for n in (1, 2, 3)]
 
-    assert Past(parts).page().tiles.infra_runs == (0, 1)
+    assert infra(Past(parts)) == (0, 1)
 
 
 def test_a_failure_in_a_part_names_the_run_as_ci_knows_it() -> None:
     part = replace(report("b:F", 1, run_id=777), part_of=Part(12, 2, 2))
 
-    assert Past([part]).row("b").first.ci_run_id == 12
-    assert Past([part]).row("b").first.run_id == 777
+    assert Past([part]).row("b").first_failure.run_id == 12
+    assert Past([part]).group("b").first.first.run_id == 777
 
 
 # | Real FW bugs caught | Resolved failures that were real firmware bugs; also shows the counts of
@@ -236,8 +241,8 @@ def test_resolved_failures_are_counted_by_class() -> None:
     assert tiles.real_fw_bugs.bench_or_harness == 1
     assert tiles.real_fw_bugs.ambiguous == 1
     assert tiles.real_fw_bugs.dismissed == 1
-    assert [one.key.sha for one in past.page().real_bugs.items] == ["b"]
-    assert [one.key.sha for one in past.page().other_failures.items] == ["h", "f", "d"]
+    assert [one.first_failure.sha for one in past.page().real_bugs.items] == ["b"]
+    assert [one.first_failure.sha for one in past.page().other_failures.items] == ["h", "f", "d"]
 
 
 # "Resolved failures use the start time of the first failing run."
@@ -264,9 +269,9 @@ def test_flaky_failures_counts_items_by_their_runs_start() -> None:
         report("b:F", 3, branch=MAIN), report("b:P", 4), report("b:F", 5)
     )
 
-    assert past.page().tiles.flaky_failures == 3
-    assert past.page(period=Period(minute(3), minute(5))).tiles.flaky_failures == 2
-    assert past.reviewed("b", "confirm").page().tiles.flaky_failures == 0
+    assert past.page().tiles.flaky_failures.count == 3
+    assert past.page(period=Period(minute(3), minute(5))).tiles.flaky_failures.count == 2
+    assert past.reviewed("b", "confirm").page().tiles.flaky_failures.count == 0
 
 
 # | Flakiest tests | Per test: number of boxes, run reports, attempts, failed attempts, passes on a
@@ -281,7 +286,7 @@ def test_flakiest_tests_figures() -> None:
 
     (row,) = past.page().flakiest_tests.items
 
-    assert row == FlakyTest(REPO, SUITE, "boots", 2, 6, 11, 7, 2, 1, 100 * 7 / 11)
+    assert row == flaky_test(REPO, SUITE, "boots", 2, 6, 11, 7, 2, 1, 100 * 7 / 11)
 
 
 def test_flakiest_tests_are_of_the_period_and_reached_the_hardware() -> None:
@@ -327,7 +332,8 @@ def test_flakiest_tests_stand_by_rate_then_failed_attempts_then_name() -> None:
     second = flakiest_tests(past.read(BOARD).flakiest_tests, FlakySelection(offset=1, limit=1))
     assert ([one.test_id for one in second.items], second.total) == (["early"], 5)
     for most in range(1, 8):  # names decide on which side of a page's end equal rows stand
-        assert past.page(rows=most).flakiest_tests == Listing(listed[:most], 6)
+        shown = past.page(rows=most).flakiest_tests
+        assert ([*shown.items], shown.total) == ([*listed[:most]], 6)
 
 
 @pytest.mark.parametrize(
@@ -394,8 +400,8 @@ def test_resolved_failures_are_listed_newest_first_then_by_id() -> None:
     past = past.and_also(*(report("d:P", 9, box=f"box-{n}") for n in range(4)))
     rows = other_failures(past.history, past.read().other_failures, OtherSelection(limit=99)).items
 
-    assert [one.key.sha for one in rows] == ["c", "b", "b", "b", "b", "a"]
-    same_start = [str(one.id) for one in rows if one.key.sha == "b"]
+    assert [one.first_failure.sha for one in rows] == ["c", "b", "b", "b", "b", "a"]
+    same_start = [str(one.id) for one in rows if one.first_failure.sha == "b"]
     assert same_start == sorted(same_start)
 
 
@@ -405,7 +411,7 @@ def test_tables_are_given_in_slices_with_their_total() -> None:
     second = other_failures(
         past.history, past.read().other_failures, OtherSelection(offset=1, limit=1)
     )
-    assert ([one.key.sha for one in second.items], second.total) == (["c"], 3)
+    assert ([one.first_failure.sha for one in second.items], second.total) == (["c"], 3)
     assert real_bugs(past.history, past.read().real_bugs, Selection(limit=20)).total == 0
     assert len(past.page(rows=2).other_failures.items) == 2
     assert past.page(rows=2).other_failures.total == 3

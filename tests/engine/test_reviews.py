@@ -5,6 +5,7 @@ from uuid import UUID
 
 import pytest
 
+from hwci.contract.commits import Fix
 from hwci.contract.vocabulary import FailureClass, Label, Reason, ReviewAction
 from hwci.engine.rules.reviews import (
     FailureUnknownError,
@@ -25,7 +26,7 @@ def plan(past: Past, sha: str, action: ReviewAction | None) -> ReviewPlan:
 
 
 def shown(past: Past, sha: str = "b") -> str:
-    return past.row(sha).shown.failure_class.value
+    return past.row(sha).failure_class.value
 
 
 # | any resolved failure outside the real-bug list | Confirm | counted as a real firmware bug |
@@ -42,8 +43,8 @@ def test_dismiss_takes_a_real_firmware_bug() -> None:
     for past in (REAL, OTHER.reviewed("b", "confirm")):
         assert plan(past, "b", DISMISS).store_at is not None
     dismissed = REAL.reviewed("b", "dismiss").row("b")
-    assert dismissed.shown.reason is Reason.DISMISSED
-    assert dismissed.shown.failure_class is FailureClass.DISMISSED
+    assert dismissed.reason is Reason.DISMISSED
+    assert dismissed.failure_class is FailureClass.DISMISSED
 
 
 # | a reviewed failure | Reset | automatic label restored |
@@ -128,8 +129,8 @@ def test_a_reviewed_failure_whose_own_commit_passed_stands_alone() -> None:
 
     assert past.labels() == "b:resolved c:resolved d:resolved"
     assert past.together() == {"b", "c", "d"}
-    assert past.row("c").fix == ("e", minute(4))
-    assert past.row("b").fix == ("c", minute(9))
+    assert past.row("c").fix == Fix(sha="e", started_at=minute(4))
+    assert past.row("b").fix == Fix(sha="c", started_at=minute(9))
     assert past.row("b").review is None
 
 

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hwci.contract.flaky_tests import FlakyTest
 from hwci.contract.vocabulary import FailureColumn, FlakyColumn, MergeColumn, ResolvedColumn
 from hwci.engine.facts import Announcement, Lane
 from hwci.engine.full_history import FullHistory
@@ -29,16 +30,26 @@ from hwci.engine.page.tables import (
     real_bugs,
     unchecked_merges,
 )
-from hwci.engine.rules.flakiness import FlakyTest
 from tests.engine.slow_tables import LAW, SMALL, TEXTS, slowly_found, slowly_sorted
-from tests.engine.timeline import MAIN, ORG, REPO, SUITE, Past, item, minute, report, seen
+from tests.engine.timeline import (
+    MAIN,
+    ORG,
+    REPO,
+    SUITE,
+    Past,
+    flaky_test,
+    item,
+    minute,
+    report,
+    seen,
+)
 
 
 @st.composite
 def flaky_tests(draw: st.DrawFn) -> FlakyTest:
     names = draw(st.tuples(TEXTS, TEXTS, TEXTS))
     counts = draw(st.tuples(SMALL, SMALL, SMALL, SMALL, SMALL))
-    return FlakyTest(*names, *counts, draw(SMALL), draw(SMALL) / 2)
+    return flaky_test(*names, *counts, draw(SMALL), draw(SMALL) / 2)
 
 
 @st.composite
@@ -139,7 +150,7 @@ def test_every_column_of_a_table_has_a_value(
 
 
 def flaky(test_id: str, suite: str = SUITE) -> FlakyTest:
-    return FlakyTest(REPO, suite, test_id, 1, 1, 1, 1, 0, 0, 100.0)
+    return flaky_test(REPO, suite, test_id, 1, 1, 1, 1, 0, 0, 100.0)
 
 
 @pytest.mark.parametrize(
@@ -190,7 +201,7 @@ def rows_of(**wanted: Any) -> list[str]:
         past.history, past.read().other_failures, OtherSelection(**wanted, limit=9)
     )
     assert found.total == len(found.items)
-    return [f"{one.key.sha}/{one.key.lane.box_key[-1]}" for one in found.items]
+    return [f"{one.first_failure.sha}/{one.box_key[-1]}" for one in found.items]
 
 
 @pytest.mark.parametrize(
@@ -253,7 +264,7 @@ def test_a_slice_of_what_matches_is_described_and_nothing_else() -> None:
 
     found = other_failures(history, past.read().other_failures, replace(wanted, offset=1, limit=1))
 
-    assert ([one.key.sha for one in found.items], found.total) == (["c"], 3)
+    assert ([one.first_failure.sha for one in found.items], found.total) == (["c"], 3)
     assert described == ["e"]
 
 

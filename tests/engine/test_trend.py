@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hwci.contract.metrics import TrendSlot
 from hwci.engine.facts import Announcement, Part
 from hwci.engine.history import Scope
-from hwci.engine.page.over_time import TrendSlot, read_dates, trend
+from hwci.engine.page.over_time import Dates, read_dates, trend
 from hwci.engine.periods import Period, Slots, equal_slots, last_days, slots_of
 from tests.engine.drawn import reports
 from tests.engine.timeline import ALL, MAIN, REPO, START, SUITE, Past, minute, report, seen
@@ -21,14 +22,13 @@ TICK = timedelta(microseconds=1)
 FIRST = datetime.min.replace(tzinfo=UTC)
 
 
-def drawn(past: Past, slots: Slots, scope: Scope = ALL) -> list[TrendSlot]:
-    return trend(read_dates(past.history, scope, slots.period, []), slots)
+def drawn(past: Past, slots: Slots, scope: Scope = ALL) -> Sequence[TrendSlot]:
+    return trend(read_dates(past.history, scope, slots.period, []), slots, scope.product).slots
 
 
 def counts(slots: Sequence[TrendSlot]) -> dict[str, list[int]]:
     """Return the counts of each slot by what is counted."""
-    rows = [slot._asdict() for slot in slots]
-    return {name: [row[name] for row in rows] for name in TrendSlot._fields[2:]}
+    return {name: [getattr(slot, name) for slot in slots] for name in Dates._fields}
 
 
 def minutes(first: float, last: float, count: int) -> Slots:
@@ -118,11 +118,11 @@ def test_the_slots_add_up_to_the_tiles(
     found = counts(drawn(past, slots, scope))
 
     assert {name: sum(each) for name, each in found.items()} == {
-        "merges_checked": tiles.merges_checked.part,
-        "merges_announced": tiles.merges_checked.total,
+        "merges_checked": tiles.merges_checked.checked,
+        "merges_announced": tiles.merges_checked.announced,
         "real_fw_bugs": tiles.real_fw_bugs.real,
-        "flaky_failures": tiles.flaky_failures,
-        "infra_runs": tiles.infra_runs.part,
+        "flaky_failures": tiles.flaky_failures.count,
+        "infra_runs": tiles.infra_runs.infra,
         "runs": tiles.infra_runs.total,
     }
 

@@ -13,10 +13,14 @@ Outcomes: `P` pass, `P3` pass at the third attempt, `F` fail blamed on the devic
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime, timedelta
+from typing import Any
 from uuid import UUID
 
+from hwci.contract.failures import ResolvedFailure
+from hwci.contract.flaky_tests import FlakyTest
+from hwci.contract.metrics import MetricsPage
 from hwci.contract.vocabulary import Outcome, ReviewAction, Trigger, Verdict
 from hwci.engine.facts import (
     Announcement,
@@ -34,8 +38,8 @@ from hwci.engine.facts import (
 )
 from hwci.engine.full_history import FullHistory
 from hwci.engine.history import Failure, Scope
-from hwci.engine.page.failures import LabelledFailure, ResolvedFailure, resolved_failure
-from hwci.engine.page.overview import Page, read_page
+from hwci.engine.page.failures import LabelledFailure, resolved_failure
+from hwci.engine.page.overview import read_page
 from hwci.engine.page.reading import read_failures
 from hwci.engine.periods import Period
 from hwci.engine.rules.classify import Classification, Classifier
@@ -67,6 +71,12 @@ def commit(sha: str, changed: str = "doc") -> Commit:
 def changes(base: str | None, *commits: Commit | str, truncated: bool = False) -> Changes:
     listed = tuple(one if isinstance(one, Commit) else commit(one) for one in commits)
     return Changes(base, listed, truncated)
+
+
+def flaky_test(*values: Any) -> FlakyTest:
+    """Return a row of "Flakiest tests" with these values, in the order of its fields."""
+    names = [column.name for column in fields(FlakyTest)]
+    return FlakyTest(**dict(zip(names, values, strict=True)))
 
 
 def item(outcome: str, test_id: str = TEST) -> TestItem:
@@ -137,7 +147,7 @@ class Past:
 
     def reviewed(self, sha: str, action: str, number: int = 1) -> "Past":
         key = FailureKey(lane(), sha)
-        review = Review(key, ReviewAction(action), "u1", "Ada", minute(500), number)
+        review = Review(key, ReviewAction(action), str(ORG), "Ada", minute(500), number)
         return replace(self, reviews={**self.reviews, key: review})
 
     @property
@@ -154,7 +164,7 @@ class Past:
     def labelled(self, scope: Scope = ALL, period: Period = EVER) -> Sequence[LabelledFailure]:
         return read_failures(self.history, scope, period)
 
-    def page(self, scope: Scope = ALL, period: Period = EVER, rows: int = 20) -> Page:
+    def page(self, scope: Scope = ALL, period: Period = EVER, rows: int = 20) -> MetricsPage:
         return read_page(self.history, scope, period, rows)
 
     def failures(self) -> Sequence[Failure]:

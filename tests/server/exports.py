@@ -13,7 +13,7 @@ from uuid import UUID, uuid4
 from hwci.contract.vocabulary import ReviewAction
 from hwci.engine.facts import Review
 from hwci.engine.history import Scope
-from hwci.engine.page.failures import evidence
+from hwci.engine.page.evidence import evidence
 from hwci.server.security.passwords import Passwords
 from hwci.server.services.operator.commands import BeginImport, KeepSent
 from hwci.server.services.operator.operator import Operator, Secret

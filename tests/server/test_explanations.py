@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from hwci.analysis.failures.gaps import Gap
-from hwci.wire.analysis.explanations import ExplanationAnswer, GapsAnswer
+from hwci.contract.explanations import Explanation, Gaps
+from hwci.contract.vocabulary import Gap
+from hwci.wire.codec import adapter
 from tests.server.small_history import AS_OF, CONFIG, RUNS, failure_id, get, run
 from tests.support.asking import ask, bearer, ci_key
 from tests.support.running import RunningServer, running_in_thread
@@ -23,9 +24,9 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
         yield server
 
 
-def explained(server: RunningServer, test_id: str) -> ExplanationAnswer:
+def explained(server: RunningServer, test_id: str) -> Explanation:
     path = f"ci-analysis/failures/{failure_id(server, test_id)}"
-    return ExplanationAnswer.model_validate(get(server, path, ""))
+    return adapter(Explanation).validate_python(get(server, path, ""))
 
 
 def test_a_failure_shows_each_edit_with_the_class_that_it_would_give(told: RunningServer) -> None:
@@ -61,7 +62,7 @@ def _had(paths: str, pattern: str) -> str:
 
 @pytest.mark.parametrize("test_id", ["usb", "adc"])
 def test_a_failure_that_is_not_resolved_has_no_edit(told: RunningServer, test_id: str) -> None:
-    assert explained(told, test_id) == ExplanationAnswer(edits=[], complete=True, lost_board=None)
+    assert explained(told, test_id) == Explanation(edits=(), complete=True, lost_board=None)
 
 
 def test_an_unknown_failure_is_not_found(told: RunningServer) -> None:
@@ -82,7 +83,7 @@ def test_what_ci_left_out_is_listed_with_what_it_would_decide(tmp_path: Path) ->
             server, "ci-analysis/gaps", f"{AS_OF}&repoKey=acme/firmware&suite=hardware"
         )
 
-    found = GapsAnswer.model_validate(answer)
+    found = adapter(Gaps).validate_python(answer)
     (gap,) = found.gaps
     assert (found.ambiguous, found.looked_at) == (1, 1)
     assert (gap.gap, gap.failures, gap.at_least, gap.at_most) == ("noVerdict", 1, 1, 1)
@@ -101,7 +102,7 @@ def test_the_lines_of_ci_are_those_of_the_system_whose_pages_the_reports_name(
         for body in (failed | page, passed):
             body.pop("changes", None)
             assert ask(server.url, "POST", "/api/ci/run-report", key, json_body=body).status == 204
-        found = GapsAnswer.model_validate(get(server, "ci-analysis/gaps"))
+        found = adapter(Gaps).validate_python(get(server, "ci-analysis/gaps"))
 
     texts = {one.gap: one.ci_lines for one in found.gaps}
     assert {"noConfiguration", "noChanges"} <= set(texts)
@@ -113,5 +114,5 @@ def test_the_lines_of_ci_are_those_of_the_system_whose_pages_the_reports_name(
 
 
 def test_a_period_without_ambiguous_failures_has_no_gap(told: RunningServer) -> None:
-    found = GapsAnswer.model_validate(get(told, "ci-analysis/gaps"))
-    assert (found.gaps, found.ambiguous, found.looked_at) == ([], 0, 0)
+    found = adapter(Gaps).validate_python(get(told, "ci-analysis/gaps"))
+    assert (found.gaps, found.ambiguous, found.looked_at) == ((), 0, 0)

@@ -13,12 +13,12 @@ from uuid import UUID, uuid4
 
 import pytest
 
+from hwci.contract.flaky_tests import FlakyTest
 from hwci.contract.vocabulary import Role, RunEventType
 from hwci.engine.facts import Announcement, Changes, Commit, Report, Review, SuiteConfig, TestItem
 from hwci.engine.history import RunCounts, Scope
 from hwci.engine.page.failures import LabelledFailure
 from hwci.engine.page.reading import read_failures
-from hwci.engine.rules.flakiness import FlakyTest
 from hwci.server.errors import DamagedError, NotFoundError, StorageError
 from hwci.server.security.passwords import Passwords
 from hwci.server.services.operator.commands import Export
@@ -34,7 +34,7 @@ from tests.server.storage.histories import EVER, NOON, ORG, HistoryDraw
 from tests.support.reading import read_period
 from tests.support.soak import rounds
 
-FLAKY = FlakyTest._fields
+FLAKY = [field.name for field in fields(FlakyTest)]
 
 
 def exported(

@@ -139,7 +139,7 @@ def test_a_merge_is_found_by_the_box_of_each_run_that_checked_it(
         assert B in {row.sha for row in rows}
         assert B in {row.sha for row in checked}
     (of_b,) = person.send(calls.list_merges(server.org_id, sha=B)).items
-    assert (of_b.checked, of_b.boxes, of_b.cause) == (True, ["bench-1", "rig-2"], None)
+    assert (of_b.checked, of_b.boxes, of_b.cause) == (True, ("bench-1", "rig-2"), None)
     assert of_b.run is not None
     assert of_b.run.box_key == "bench-1"
 

@@ -38,7 +38,7 @@ def test_a_key_of_one_product_is_told_the_cause_and_no_run_of_another(
 
     assert whole.run is not None
     assert (whole.cause, whole.run.suite, whole.run.run_id) == ("other_product", "boot", 20)
-    assert (told.cause, told.run, told.other_boxes) == ("other_product", None, [])
+    assert (told.cause, told.run, told.other_boxes) == ("other_product", None, ())
 
 
 def test_a_plan_is_cut_into_pages_and_sums_up_all_of_it(server: RunningServer) -> None:
@@ -49,7 +49,7 @@ def test_a_plan_is_cut_into_pages_and_sums_up_all_of_it(server: RunningServer) -
         first = person.send(calls.plan_merges(server.org_id, limit=1))
         rest = person.send(calls.plan_merges(server.org_id, limit=1, page=2))
 
-    assert (first.unchecked_merges, first.runs.total, first.unplanned) == (2, 2, [])
+    assert (first.unchecked_merges, first.runs.total, first.unplanned) == (2, 2, ())
     assert first.board_seconds == rest.board_seconds == 600
     assert {one.sha for page in (first, rest) for one in page.runs.items} == {UNSEEN, "7" * 40}
 
@@ -66,5 +66,5 @@ def test_the_other_boxes_whose_run_tells_the_cause_are_named(server: RunningServ
 
     assert told.run is not None
     assert (told.cause, told.run.box_key) == ("hardware_not_reached", "bench-3")
-    assert told.other_boxes == [BOX, "bench-2"]
+    assert told.other_boxes == (BOX, "bench-2")
     assert [(one.box_key, one.run_id) for one in told.other_runs] == [(BOX, 33), ("bench-2", 31)]

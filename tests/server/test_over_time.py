@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from hwci.wire.analysis.flaky_history import FlakyHistories
+from hwci.contract.flaky_history import FlakyHistories
+from hwci.contract.metrics import Trend
 from hwci.wire.codec import adapter, plain
-from hwci.wire.metrics import TrendAnswer
 from tests.server.many_rows import tell
 from tests.support.asking import Reply, ask, bearer
 from tests.support.running import RunningServer, running_in_thread
@@ -102,7 +102,7 @@ def test_slots_lie_side_by_side_and_the_last_ends_with_the_period(told: RunningS
             "runs": 8,
         },
     ]
-    assert trend == TrendAnswer.model_validate(trend).model_dump(mode="json")
+    assert trend == plain(adapter(Trend).validate_python(trend))
 
 
 @pytest.mark.parametrize("query", ["days=0", "asOf=today", "suite=hardware"])

@@ -13,11 +13,12 @@ from uuid import uuid4
 import aiohttp
 import pytest
 
+from hwci.contract.runs import RunEvent
 from hwci.server.clock import system_clock
 from hwci.server.errors import ConflictError
 from hwci.server.services.runs import event_buffer, streams
 from hwci.server.storage.ports import Reader as StorageReader
-from hwci.wire.runs import RunEvent
+from hwci.wire.codec import from_json
 from tests.support.running import report
 from tests.support.soak import rounds
 from tests.support.streaming import (
@@ -68,7 +69,7 @@ async def test_an_event_is_one_line_of_json_under_its_number_and_kind(scene: Sce
     assert said["runId"] == str(RUN)
     assert said["test"] == {"id": "line\r\nbreak\u2028-0", "outcome": None, "attempts": None}
     assert set(said) == {"id", "type", "runId", "at", "test"}, "what an event has not is left out"
-    RunEvent.model_validate_json(event["data"])
+    from_json(RunEvent, event["data"])
 
 
 async def test_a_live_run_has_events_from_its_start_to_its_report(scene: Scene) -> None:
@@ -84,7 +85,7 @@ async def test_a_live_run_has_events_from_its_start_to_its_report(scene: Scene) 
         ended = {"type": "test", "id": "boot", "outcome": "pass", "attempts": 2}
         await scene.post(f"/api/box/runs/{run['id']}/events", {"events": [ended]}, **key)
         await scene.post("/api/ci/run-report", body, **await ci_key(scene))
-        result = [RunEvent.model_validate_json((await reader.event())["data"]) for _ in range(3)]
+        result = [from_json(RunEvent, (await reader.event())["data"]) for _ in range(3)]
 
     assert [event.type for event in result] == ["run.started", "run.test", "run.reported"]
     assert {str(event.run_id) for event in result} == {run["id"]}

@@ -12,8 +12,7 @@ from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import Any, NamedTuple
 
-from hwci.analysis.failures.what_if import EditKind
-from hwci.contract.vocabulary import Verdict
+from hwci.contract.vocabulary import EditKind, Verdict
 from hwci.engine.facts import Changes, Commit, FailureKey, Lane, Product, Report, SuiteConfig
 from hwci.engine.facts import failure_id as id_of
 from hwci.server.services.transfer.sent import body_of

@@ -67,7 +67,7 @@ class FullRecordedRuns(FullHistory):
         for one in self._facts.reports:
             for item in one.tests if one.hello_ok else ():
                 if item.outcome is Outcome.FAIL:
-                    found[failure_id(self._org_id, _key_of(one, item))] += item.attempts
+                    found[failure_id(self.org_id, _key_of(one, item))] += item.attempts
         return {one: found[one] for one in failures if one in found}
 
     def messages(self, failures: Collection[UUID]) -> Mapping[UUID, str]:
@@ -75,7 +75,7 @@ class FullRecordedRuns(FullHistory):
         for one in sorted(self._facts.reports, key=report_order):
             for item in one.tests if one.hello_ok else ():
                 if item.outcome is Outcome.FAIL and item.message is not None:
-                    found.setdefault(failure_id(self._org_id, _key_of(one, item)), item.message)
+                    found.setdefault(failure_id(self.org_id, _key_of(one, item)), item.message)
         return {one: found[one] for one in failures if one in found}
 
     def elsewhere(

@@ -4,11 +4,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from hwci.contract.flaky_tests import FlakyTest
 from hwci.engine.facts import Announcement
 from hwci.engine.history import Decision, Episode, History, Scope
 from hwci.engine.page.reading import Classified, read_flakiest, read_merges, read_resolved
 from hwci.engine.periods import Period
-from hwci.engine.rules.flakiness import FlakyTest
 
 
 @dataclass(frozen=True, slots=True)

@@ -112,8 +112,10 @@ def text(day: Any, title: str) -> str:
     if whole and day[whole]:
         words += f" of {day[whole]:,}"
     if share and day[share]:
-        rate = percent(Decimal(str(day[share]["rate"])))
-        words += f", {rate} ({between(day[share]['low'], day[share]['high'])})"
+        figure = day[share]
+        low, high = (None if figure[end] is None else 100 * figure[end] for end in ("low", "high"))
+        rate = percent(Decimal(100 * figure["part"]) / figure["total"])
+        words += f", {rate} ({between(low, high)})"
     return words
 
 

@@ -39,8 +39,10 @@ def seconds(number: float) -> str:
 def written(box: Any) -> list[str]:
     """Return the cells of a row as a person reads them, without blanks, but for the last run."""
     first = box["first"]
-    rate = f"{percent(Decimal(str(first['rate'])))} ({first['failed']} of {first['attempts']})"
-    rate += between(first["low"], first["high"])
+    percents = Decimal(100 * first["part"]) / first["total"]
+    rate = f"{percent(percents)} ({first['part']} of {first['total']})"
+    low, high = (None if first[end] is None else 100 * first[end] for end in ("low", "high"))
+    rate += between(low, high)
     names = {"device": "device", "infra": "infra", "unknown": "none reported"}
     verdicts = [f"{box['verdicts'][key]} {word}" for key, word in names.items()]
     said = ", ".join(one for one in verdicts if not one.startswith("0 "))

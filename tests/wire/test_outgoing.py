@@ -6,49 +6,40 @@ from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
-from hwci.contract.vocabulary import (
-    FailureClass,
-    FileKind,
-    Label,
-    Outcome,
-    Reason,
-    ReviewAction,
-    Verdict,
+from hwci.contract.failures import ResolvedFailure
+from hwci.contract.metrics import (
+    FlakyFailures,
+    InfraRuns,
+    MergesChecked,
+    MetricsPage,
+    RealFwBugs,
+    Tiles,
 )
-from hwci.engine import facts, history
-from hwci.engine.history import Listing
-from hwci.engine.page.failures import (
-    CommitEvidence,
-    Evidence,
-    FileEvidence,
-    Fix,
-    LabelledFailure,
-    ResolvedFailure,
-)
-from hwci.engine.page.overview import Page
-from hwci.engine.page.reading import ClassCounts, Tally, Tiles
+from hwci.contract.shape import ListPage
+from hwci.engine import facts
+from hwci.engine.history import Scope
+from hwci.engine.page.evidence import evidence
+from hwci.engine.page.merges import merge_row
 from hwci.engine.periods import last_days
-from hwci.engine.rules.classify import Check, Classification, Finding
-from hwci.engine.rules.flakiness import FlakyTest
-from hwci.wire import failures, metrics
-from hwci.wire.base import Answer
+from hwci.wire.codec import as_json, from_json
 from hwci.wire.errors import ErrorBody, Issue
-from hwci.wire.queries import MetricsQuery
+from tests.engine.timeline import (
+    ALL,
+    ORG,
+    Past,
+    changes,
+    commit,
+    flaky_test,
+    id_of,
+    report,
+    seen,
+)
 
-ORG = UUID("00000000-0000-4000-8000-000000000001")
 ID = UUID("00000000-0000-4000-8000-000000000002")
 AT = datetime(2026, 3, 2, 12, tzinfo=UTC)
-SHA, FIX = "a" * 40, "b" * 40
-LANE = facts.Lane("acme/sensor-node", "sensor-fw", "boot.test_reset", "bench-1", "main")
-KEY = facts.FailureKey(LANE, SHA)
-RUN = history.FailingRun(AT, 4711, 1, "hil", Verdict.DEVICE, 4711)
-COMMIT = facts.Commit(SHA, "Rework reset", AT, ("src/reset.c",))
-REAL = Classification(FailureClass.REAL_FW_BUG, None)
-FOUND = Finding("src/reset.c is firmware", None, SHA, "src/reset.c", "src/**")
-MIXED = Classification(
-    FailureClass.AMBIGUOUS, Reason.FIX_MIXED, (Check(Reason.FIX_MIXED, True, FOUND),)
-)
-REVIEW = facts.Review(KEY, ReviewAction.CONFIRM, str(ID), "Ada", AT, 1)
+SHA = "a" * 40
+REAL = seen("box-1 | a:P b:F c:P", changed={"b": "fw", "c": "fw"})
+MIXED = seen("box-1 | a:P b:F c:P", changed={"b": "fw", "c": "fw hs"})
 
 RESOLVED_KEYS = {
     *("id", "repoKey", "suite", "testId", "boxKey", "branch", "firstFailure", "lastFailingSha"),
@@ -58,48 +49,35 @@ RESOLVED_KEYS = {
 }
 
 
-def resolved(**fields: Any) -> ResolvedFailure:
-    """Return a real bug, or what `fields` make of it."""
-    row: dict[str, Any] = {
-        "id": ID,
-        "key": KEY,
-        "first": RUN,
-        "last_failing_sha": SHA,
-        "failing_commits": 1,
-        "broken_by": (COMMIT,),
-        "fix": Fix(FIX, AT),
-        "shown": REAL,
-        "automatic": REAL,
-        "review": None,
-    }
-    return ResolvedFailure(**(row | fields))
-
-
-def page() -> Page:
+def page(days: int = 30, as_of: datetime = AT, scope: Scope = ALL) -> MetricsPage:
     """Return a page with a row in each table."""
-    merge = facts.Announcement("acme/sensor-node", None, SHA, "main", AT)
-    flaky = FlakyTest("acme/sensor-node", "sensor-fw", "t", 1, 2, 4, 1, 1, 0, 25.0)
-    other = resolved(shown=MIXED, automatic=MIXED)
-    return Page(
-        tiles=Tiles(Tally(12, 15), ClassCounts(3, 4, 2, 1), 7, Tally(2, 120)),
-        unchecked_merges=Listing((merge,), 3),
-        real_bugs=Listing((resolved(),), 3),
-        other_failures=Listing((other,), 6),
-        flakiest_tests=Listing((flaky,), 1),
+    merge = merge_row(facts.Announcement("acme/sensor-node", None, SHA, "main", AT))
+    flaky = flaky_test("acme/sensor-node", "sensor-fw", "t", 1, 2, 4, 1, 1, 0, 25.0)
+    bug, other = REAL.row("b"), MIXED.row("b")
+    return MetricsPage(
+        period=last_days(days, as_of).shown,
+        product=scope.product,
+        tiles=Tiles(
+            merges_checked=MergesChecked(checked=12, announced=15),
+            real_fw_bugs=RealFwBugs(real=3, bench_or_harness=4, ambiguous=2, dismissed=1),
+            flaky_failures=FlakyFailures(count=7),
+            infra_runs=InfraRuns(infra=2, total=120),
+        ),
+        unchecked_merges=ListPage(items=(merge,), total=3, page=1, limit=10),
+        real_bugs=ListPage(items=(bug,), total=3, page=1, limit=10),
+        other_failures=ListPage(items=(other,), total=6, page=1, limit=10),
+        flakiest_tests=ListPage(items=(flaky,), total=1, page=1, limit=10),
     )
 
 
-def sent(answer: Answer) -> Any:
+def sent(answer: object) -> Any:
     """Return an answer as its reader finds it."""
-    return json.loads(answer.model_dump_json())
+    return json.loads(as_json(type(answer), answer))
 
 
-TEN_ROWS = MetricsQuery(limit=10)
-
-
-def shown_page(query: MetricsQuery = TEN_ROWS) -> Any:
+def shown_page(**about: Any) -> Any:
     """Return the page as JSON."""
-    return sent(metrics.MetricsPage.of(ORG, page(), query, last_days(query.days, AT)))
+    return sent(page(**about))
 
 
 def test_the_metrics_page_has_the_keys_of_the_contract() -> None:
@@ -164,18 +142,15 @@ def test_each_table_of_the_page_is_a_list_page() -> None:
 
 
 def test_the_page_says_what_it_is_about() -> None:
-    one = MetricsQuery(repo_key="r", suite="s")
-
     assert shown_page()["product"] is None
-    assert shown_page(MetricsQuery(repo_key="r"))["product"] == {"repoKey": "r", "suite": None}
-    assert shown_page(one)["product"] == {"repoKey": "r", "suite": "s"}
+    assert shown_page(scope=Scope("r"))["product"] == {"repoKey": "r", "suite": None}
+    assert shown_page(scope=Scope("r", "s"))["product"] == {"repoKey": "r", "suite": "s"}
 
 
 def test_the_days_are_those_asked_for_where_time_does_not_reach_back_so_far() -> None:
-    query, first_day = MetricsQuery(days=30), datetime(1, 1, 2, tzinfo=UTC)
-    period = last_days(query.days, first_day)
+    first_day = datetime(1, 1, 2, tzinfo=UTC)
 
-    assert sent(metrics.MetricsPage.of(ORG, page(), query, period))["period"] == {
+    assert shown_page(as_of=first_day)["period"] == {
         "days": 30,
         "from": "0001-01-01T00:00:00Z",
         "to": "0001-01-02T00:00:00Z",
@@ -183,7 +158,7 @@ def test_the_days_are_those_asked_for_where_time_does_not_reach_back_so_far() ->
 
 
 def test_a_real_bug_has_the_keys_of_the_contract() -> None:
-    row = sent(failures.ResolvedFailureAnswer.of(ORG, resolved()))
+    row = sent(REAL.row("b"))
 
     assert set(row) == RESOLVED_KEYS
     assert set(row["firstFailure"]) == {
@@ -191,17 +166,17 @@ def test_a_real_bug_has_the_keys_of_the_contract() -> None:
         "ciRun",
     }
     assert row["brokenBy"] == {
-        "from": SHA,
-        "to": SHA,
-        "commits": [{"sha": SHA, "subject": "Rework reset"}],
+        "from": "b",
+        "to": "b",
+        "commits": [{"sha": "b", "subject": "Change b"}],
     }
-    assert row["fix"] == {"sha": FIX, "startedAt": "2026-03-02T12:00:00Z"}
+    assert row["fix"] == {"sha": "c", "startedAt": "2026-01-01T00:02:00Z"}
     assert (row["class"], row["reason"], row["reasonText"]) == ("real_fw_bug", None, None)
     assert (row["verdict"], row["review"], row["status"]) == ("device", None, "Automatic")
 
 
 def test_another_resolved_failure_says_its_reason_in_the_words_of_the_spec() -> None:
-    row = sent(failures.ResolvedFailureAnswer.of(ORG, resolved(shown=MIXED, automatic=MIXED)))
+    row = sent(MIXED.row("b"))
 
     text = "Fix changed firmware and harness in the same commit"
     assert (row["class"], row["reason"], row["reasonText"]) == ("ambiguous", "fix_mixed", text)
@@ -209,13 +184,13 @@ def test_another_resolved_failure_says_its_reason_in_the_words_of_the_spec() -> 
 
 
 def test_a_reviewed_failure_shows_who_reviewed_it_and_keeps_its_automatic_class() -> None:
-    row = sent(failures.ResolvedFailureAnswer.of(ORG, resolved(automatic=MIXED, review=REVIEW)))
+    row = sent(MIXED.reviewed("b", "confirm").row("b"))
 
     assert row["status"] == "Ada"
     assert row["review"] == {
         "action": "confirm",
-        "by": {"id": str(ID), "name": "Ada"},
-        "at": "2026-03-02T12:00:00Z",
+        "by": {"id": str(ORG), "name": "Ada"},
+        "at": "2026-01-01T08:20:00Z",
         "note": None,
         "issue": None,
     }
@@ -223,105 +198,89 @@ def test_a_reviewed_failure_shows_who_reviewed_it_and_keeps_its_automatic_class(
 
 
 def test_unknown_values_are_null() -> None:
-    row = sent(failures.ResolvedFailureAnswer.of(ORG, resolved(broken_by=None, fix=None)))
+    row = sent(seen("box-1 | a:P b:F").reviewed("b", "confirm").row("b"))
 
     assert set(row) == RESOLVED_KEYS
     assert (row["brokenBy"], row["fix"]) == (None, None)
 
 
 def test_a_failure_and_its_evidence_have_the_keys_of_the_contract() -> None:
-    place = history.Place(AT, 3, 0, SHA)
-    failure = history.Failure(ID, KEY, place, 2, RUN, AT, False, FIX)
-    run = history.LaneRun(
-        AT, 4711, 1, "hil", "main", Outcome.FAIL, 3, Verdict.DEVICE, 1.5, "CRC 0x1f"
-    )
-    changed = CommitEvidence(COMMIT, (FileEvidence("a.c", FileKind.FIRMWARE),))
-    evidence = Evidence(
-        failure=LabelledFailure(failure, Label.RESOLVED, ID),
-        lane=LANE,
-        resolved=resolved(shown=MIXED, automatic=MIXED),
-        broken_by=(COMMIT,),
-        timeline=(history.LaneCommit(SHA, place, (run,)),),
-        timeline_total=1,
-        timeline_changes=(changed,),
-        under_test=(changed,),
-        before_fix=None,
-    )
+    past = MIXED.and_also(report("b:F3", 5))
 
-    shown = sent(failures.FailureEvidence.of(ORG, evidence))
+    found = evidence(past.history, id_of("b"), 200)
+    assert found is not None
+    shown = sent(found)
 
     assert set(shown["failure"]) == {
         *("id", "repoKey", "suite", "testId", "boxKey", "branch", "sha", "label", "items"),
         *("firstStartedAt", "lastStartedAt", "verdict", "groupId"),
     }
-    commit = shown["timeline"][0]
-    assert (commit["this"], commit["passed"], commit["failed"]) == (True, False, True)
-    assert commit["runs"][0]["message"] == "CRC 0x1f"
-    assert shown["checks"] == [
-        {
-            "reason": "fix_mixed",
-            "reasonText": "Fix changed firmware and harness in the same commit",
-            "decided": True,
-            "found": "src/reset.c is firmware",
-            "run": None,
-            "commit": SHA,
-            "file": "src/reset.c",
-            "pattern": "src/**",
-        }
-    ]
-    assert shown["underTest"][0]["files"] == [{"path": "a.c", "kind": "firmware"}]
-    assert shown["beforeFix"] is None
-    assert shown["brokenBy"] == shown["resolved"]["brokenBy"]
-    assert (shown["timelineTotal"], commit["runsTotal"]) == (1, 1)
-    assert (shown["underTestTotal"], shown["beforeFixTotal"]) == (1, None)
+    own = next(at for at in shown["timeline"] if at["this"])
+    assert (own["passed"], own["failed"], own["runsTotal"]) == (False, True, 2)
+    assert set(own["runs"][0]) == {
+        *("startedAt", "runId", "runAttempt", "runRecordId", "ciRun", "workflow", "branch"),
+        *("outcome", "attempts", "durationS", "verdict", "message"),
+    }
+    *passed, decided = shown["checks"]
+    assert not any(check["decided"] for check in passed)
+    assert set(decided["run"]) == {
+        *("startedAt", "runId", "runAttempt", "runRecordId", "ciRun", "boxKey"),
+    }
+    assert {**decided, "run": None} == {
+        "reason": "fix_mixed",
+        "reasonText": "Fix changed firmware and harness in the same commit",
+        "decided": True,
+        "found": "The fix changed firmware, and the harness file ci/run.py",
+        "run": None,
+        "commit": "c",
+        "file": "src/main.c",
+        "pattern": "src/**",
+    }
+    assert shown["underTest"][0]["files"] == [{"path": "src/main.c", "kind": "firmware"}]
     assert shown["underTest"][0]["filesTotal"] == 1
+    assert shown["brokenBy"] == shown["resolved"]["brokenBy"]
+    assert (shown["timelineTotal"], shown["underTestTotal"], shown["beforeFixTotal"]) == (3, 1, 1)
     assert shown["timelineChanges"] == []
 
 
 def test_long_evidence_is_bounded_and_says_how_long_it_is() -> None:
-    failure = history.Failure(ID, KEY, history.Place(AT, 3, 0, SHA), 1, RUN, AT, False, FIX)
-    runs = tuple(
-        history.LaneRun(AT, number, 1, "hil", "main", Outcome.FAIL, 3, Verdict.DEVICE, 1.5)
-        for number in range(300)
-    )
-    lane = [history.LaneCommit(str(at), history.Place(AT, 3, at, str(at)), ()) for at in range(200)]
-    lane[150] = history.LaneCommit(KEY.sha, failure.place, runs)
-    plain = [FileEvidence(f"{number}.md", FileKind.OTHER) for number in range(1_000)]
-    files = (*plain, FileEvidence("a.c", FileKind.FIRMWARE))
-    dull = CommitEvidence(COMMIT, ())
-    evidence = Evidence(
-        failure=LabelledFailure(failure, Label.PENDING, ID),
-        lane=LANE,
-        resolved=None,
-        broken_by=None,
-        timeline=lane,
-        timeline_total=900,
-        timeline_changes=tuple(CommitEvidence(facts.Commit(one.sha), ()) for one in lane),
-        under_test=(*([dull] * 249), CommitEvidence(COMMIT, files)),
-        before_fix=(dull,) * 500,
-    )
+    plain = " ".join(f"{number}.md" for number in range(1_000))
+    dull = [f"d{number}" for number in range(249)]
+    later = [f"c{number}" for number in range(250)]
+    between = [f"f{number}" for number in range(499)]
+    runs = [report("b:F", 1 + at / 1_000, run_id=at, sent=None) for at in range(1, 300)]
+    first = report("b:F", 1, run_id=300, sent=changes("a", *dull, commit("b", f"{plain} fw")))
+    still = [
+        report(f"{sha}:F", 2 + at, sent=changes(before, sha))
+        for at, (before, sha) in enumerate(zip(["b", *later], later, strict=False))
+    ]
+    fixed = report("z:P", 900, sent=changes(later[-1], *between, commit("z", "fw")))
+    past = Past([report("a:P", 0), first, *runs, *still, fixed])
 
-    shown = sent(failures.FailureEvidence.of(ORG, evidence))
+    found = evidence(past.history, id_of("b"), 200)
+    assert found is not None
+    shown = sent(found)
 
     timeline = shown["timeline"]
-    assert (len(timeline), shown["timelineTotal"]) == (200, 900)
-    (own,) = [commit for commit in timeline if commit["this"]]
+    assert (len(timeline), shown["timelineTotal"]) == (200, 253)
+    (own,) = [at for at in timeline if at["this"]]
     assert (len(own["runs"]), own["runsTotal"]) == (200, 300)
     assert own["runs"][-1]["runId"] == 299
-    told = [commit["sha"] for commit in shown["timelineChanges"]]
-    assert told == [commit["sha"] for commit in timeline if commit["sha"] != COMMIT.sha]
+    told = [at["sha"] for at in shown["timelineChanges"]]
+    assert told == [at["sha"] for at in timeline if at["sha"] not in {"a", "b", "z"}]
     assert (len(shown["underTest"]), shown["underTestTotal"]) == (200, 250)
     assert (len(shown["beforeFix"]), shown["beforeFixTotal"]) == (200, 500)
+    assert [shown[name][-1]["sha"] for name in ("underTest", "beforeFix")] == ["b", "z"]
     listed = shown["underTest"][-1]["files"]
     assert (len(listed), shown["underTest"][-1]["filesTotal"]) == (200, 1_001)
-    assert (listed[0]["path"], listed[-1]["path"]) == ("0.md", "a.c")
+    assert (listed[0]["path"], listed[-1]["path"]) == ("0.md", "src/main.c")
 
 
 def test_a_reader_gets_back_what_was_sent_and_ignores_what_it_does_not_know() -> None:
-    answer = failures.ResolvedFailureAnswer.of(ORG, resolved(review=REVIEW))
+    answer = REAL.reviewed("b", "dismiss").row("b")
     newer = sent(answer) | {"future": 1}
 
-    assert failures.ResolvedFailureAnswer.model_validate_json(json.dumps(newer)) == answer
+    assert from_json(ResolvedFailure, json.dumps(newer)) == answer
 
 
 def test_an_error_has_the_fields_of_the_spec() -> None:

@@ -5,8 +5,9 @@ from typing import Any
 
 import pytest
 
+from hwci.contract.metrics import MetricsPage
 from hwci.wire.accounts import NewCiKey
-from hwci.wire.metrics import MetricsPage
+from hwci.wire.codec import adapter
 from hwci.wire.queries import MergesQuery, TableQuery
 from hwci.wire.reports import MergeAnnouncement, RunReport, SuiteConfiguration
 
@@ -53,7 +54,7 @@ def test_a_limit_stands_in_the_schema(
 
 
 def test_times_of_answers_are_date_times() -> None:
-    schema = MetricsPage.model_json_schema(mode="serialization")
+    schema = adapter(MetricsPage).json_schema(mode="serialization")
 
-    merged_at = schema["$defs"]["UncheckedMerge"]["properties"]["mergedAt"]
+    merged_at = schema["$defs"]["Merge"]["properties"]["mergedAt"]
     assert (merged_at["type"], merged_at["format"]) == ("string", "date-time")

@@ -8,10 +8,9 @@ and knows neither what was counted nor why it differs.
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
-from typing import NamedTuple
 
-from hwci.analysis.certainty import shown_interval, wilson
-from hwci.engine.page.reading import Tally
+from hwci.analysis.certainty import Tally, share, wilson
+from hwci.contract.shares import Share
 from hwci.engine.periods import Period
 
 PARTS = 7
@@ -27,21 +26,6 @@ _DEVIATIONS = (
 
 Parts = Mapping[int, Tally]
 """What was counted in each part that has something."""
-
-
-class SureShare(NamedTuple):
-    """So many of all, and the interval that holds the true share with 95 %; None: not enough data
-    for one.
-    """
-
-    part: int
-    total: int
-    within: tuple[float, float] | None
-
-    @property
-    def share(self) -> float:
-        """The part of all."""
-        return self.part / self.total
 
 
 def part_of(at: datetime, ran: Period) -> int:
@@ -68,7 +52,7 @@ def added(some: Iterable[Parts]) -> Parts:
     return found
 
 
-def sure_shares(*counted: Parts) -> list[SureShare]:
+def sure_shares(*counted: Parts) -> list[Share]:
     """Return each of these shares with its interval, which is that of Wilson for so many fewer
     results as they differ more between parts than independent ones would.
 
@@ -77,21 +61,20 @@ def sure_shares(*counted: Parts) -> list[SureShare]:
     """
     scatter = expected = 0.0
     freedom = parts = 0
-    for one in counted:
-        part, total = whole(one)
+    for by_part in counted:
+        part, total = whole(by_part)
         if total:
-            share = part / total
-            scatter += sum((tally.part - share * tally.total) ** 2 for tally in one.values())
-            expected += total * share * (1 - share)
-            parts += len(one)
-            freedom += len(one) - 1
+            rate = part / total
+            scatter += sum((tally.part - rate * tally.total) ** 2 for tally in by_part.values())
+            expected += total * rate * (1 - rate)
+            parts += len(by_part)
+            freedom += len(by_part) - 1
     fewer = max(1.0, scatter * parts / freedom / expected) if freedom and expected else 1.0
-    return [_sure(whole(one), fewer, freedom) for one in counted]
+    return [_sure(whole(by_part), fewer, freedom) for by_part in counted]
 
 
-def _sure(counted: Tally, fewer: float, freedom: int) -> SureShare:
+def _sure(counted: Tally, fewer: float, freedom: int) -> Share:
     part, total = counted
     if total == 0 or freedom == 0:
-        return SureShare(part, total, None)
-    within = wilson(part / total, total / fewer, _DEVIATIONS[freedom - 1])
-    return SureShare(part, total, shown_interval(total, *within))
+        return share(part, total, None)
+    return share(part, total, wilson(part / total, total / fewer, _DEVIATIONS[freedom - 1]))

@@ -12,12 +12,13 @@ interval is not made from the chance: it is wider where commits contradict each 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from enum import StrEnum
+from dataclasses import fields
 from math import log
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from hwci.analysis.benches.strata import Sum
+from hwci.contract.benches import Comparison, Counts
+from hwci.contract.vocabulary import NotCompared
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -39,70 +40,34 @@ _FEW = 10  # draws beyond the observed one; with fewer the curve goes on from th
 _SEED = 69
 
 
-class Missing(StrEnum):
-    """Why a box is not compared."""
-
-    ONE_BOX = "one_box"
-    NOTHING_IN_COMMON = "nothing_in_common"
-    NO_FAILURE = "no_failure"
-    FEW_COMMITS = "few_commits"
+def is_worse(odds_ratio: float, low: float, false_discovery: float) -> bool:
+    """Whether it is worth saying that a box is worse than the others."""
+    return false_discovery <= FALSE_DISCOVERIES and odds_ratio >= ODDS_MIN and low > 1
 
 
-class Counts(NamedTuple):
-    """Results in strata where not all failed, of a box and of the others there."""
-
-    failed: int
-    results: int
-    others_failed: int
-    others_results: int
-
-
-@dataclass(frozen=True, slots=True)
-class Comparison:
-    """A box against the others in the same strata. `commits`: those with a test that failed and
-    passed. `chance`: of as much or more, if the box made no difference; `false_discovery`: the same
-    after so many comparisons. `odds_ratio` has its 95 % interval from `low` to `high`;
-    `times_as_often` is the ratio of the rates. `named`: it is worth saying that the box is worse.
+def times_between(comparison: Comparison) -> tuple[float, float]:
+    """Return the 95 % interval of `times_as_often`, of a box that is named: that of the odds, whose
+    ends are as far from 1, counted in standard errors.
     """
-
-    counts: Counts
-    commits: int
-    odds_ratio: float
-    low: float
-    high: float
-    times_as_often: float
-    chance: float
-    false_discovery: float
-
-    @property
-    def named(self) -> bool:
-        """Whether the box is worse than the others."""
-        rare = self.false_discovery <= FALSE_DISCOVERIES
-        return rare and self.odds_ratio >= ODDS_MIN and self.low > 1
-
-    @property
-    def times_between(self) -> tuple[float, float]:
-        """The 95 % interval of `times_as_often`, of a box that is named: that of the odds, whose
-        ends are as far from 1, counted in standard errors.
-        """
-        scale = log(self.times_as_often) / log(self.odds_ratio)
-        return self.low**scale, self.high**scale
+    scale = log(comparison.times_as_often) / log(comparison.odds_ratio)
+    return comparison.low**scale, comparison.high**scale
 
 
 def counts_of(row: Numbers) -> Counts:
-    """Return the counts of a row of sums."""
-    return Counts(*(round(float(row[one])) for one in list(Sum)[: len(Counts._fields)]))
+    """Return the counts of a row of sums: of results in strata where not all failed."""
+    names = (field.name for field in fields(Counts))
+    return Counts(**{name: round(float(row[at])) for name, at in zip(names, Sum, strict=False)})
 
 
-def missing(row: Numbers, boxes: int) -> Missing | None:
+def missing(row: Numbers, boxes: int) -> NotCompared | None:
     """Return what a row of sums lacks to be compared; None: nothing."""
     if boxes <= 1:
-        return Missing.ONE_BOX
+        return NotCompared.ONE_BOX
     if not row[Sum.SHARED]:
-        return Missing.NOTHING_IN_COMMON
+        return NotCompared.NOTHING_IN_COMMON
     if not row[Sum.COMMITS]:
-        return Missing.NO_FAILURE
-    return Missing.FEW_COMMITS if row[Sum.COMMITS] < COMMITS_MIN else None
+        return NotCompared.NO_FAILURE
+    return NotCompared.FEW_COMMITS if row[Sum.COMMITS] < COMMITS_MIN else None
 
 
 def compare(rows: Numbers, chances: Numbers) -> list[Comparison]:
@@ -124,9 +89,8 @@ def compare(rows: Numbers, chances: Numbers) -> list[Comparison]:
     width = np.minimum(stdtrit(commits - 1, _SURE) * spread, _WIDEST)
     false = false_discoveries(chances)
     return [
-        Comparison(counts_of(row), int(row[Sum.COMMITS]), *map(float, figures))
-        for row, *figures in zip(
-            rows,
+        _comparison(*map(float, figures))
+        for figures in zip(
             odds,
             odds * np.exp(-width),
             odds * np.exp(width),
@@ -136,6 +100,25 @@ def compare(rows: Numbers, chances: Numbers) -> list[Comparison]:
             strict=True,
         )
     ]
+
+
+def _comparison(
+    odds_ratio: float,
+    low: float,
+    high: float,
+    times_as_often: float,
+    chance: float,
+    false_discovery: float,
+) -> Comparison:
+    return Comparison(
+        odds_ratio=odds_ratio,
+        low=low,
+        high=high,
+        times_as_often=times_as_often,
+        chance=chance,
+        false_discovery=false_discovery,
+        named=is_worse(odds_ratio, low, false_discovery),
+    )
 
 
 def false_discoveries(chances: Numbers) -> Numbers:

@@ -8,9 +8,11 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from hwci.analysis.certainty import Rate, rates
+from hwci.analysis.benches import words
+from hwci.analysis.certainty import rates
+from hwci.contract.benches import LostRun
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -18,19 +20,7 @@ if TYPE_CHECKING:
 
     from hwci.analysis.benches.trials import Lost, Side, Trials
     from hwci.analysis.outcomes import RunOutcomes
-    from hwci.engine.facts import Product
-
-
-class LostRun(NamedTuple):
-    """A run that lost its board: from which test on, how many failed, and by what chance they would
-    have failed without a loss.
-    """
-
-    product: Product
-    run: RunOutcomes
-    first_test: str
-    tests: int
-    chance: float
+    from hwci.contract.shares import Share
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +30,8 @@ class Health:
     `board_time`: while a run had it.
     """
 
-    unreached: Rate
-    lost: Rate | None
+    unreached: Share
+    lost: Share | None
     lost_runs: Sequence[LostRun]
     board_time: timedelta
     last_run_at: datetime
@@ -69,7 +59,7 @@ def health_of(places: Sequence[tuple[Trials, int]]) -> Health:
     return Health(
         unreached=_rate(len(runs) - len(reached), len(runs)),
         lost=_rate(len(lost), len(reached)) if reached else None,
-        lost_runs=sorted(lost, key=lambda one: one.run.started_at),
+        lost_runs=sorted(lost, key=lambda run: run.started_at),
         board_time=covered((run.started_at, run.ended_at) for run in runs),
         last_run_at=max(run.started_at for run in runs),
         last_clean_at=max(
@@ -88,11 +78,23 @@ def covered(spans: Iterable[tuple[datetime, datetime]]) -> timedelta:
     return found
 
 
-def _rate(part: int, total: int) -> Rate:
-    [found] = rates([(part, total)])
-    return found
+def _rate(part: int, total: int) -> Share:
+    [share] = rates([(part, total)])
+    return share
 
 
 def _lost(trials: Trials, run: RunOutcomes, lost: Lost) -> LostRun:
-    found = trials.found
-    return LostRun(found.product, run, found.tests[lost.tests[0]], len(lost.tests), lost.chance)
+    product, tests = trials.found.product, trials.found.tests
+    first_test = tests[lost.tests[0]]
+    return LostRun(
+        repo_key=product.repo_key,
+        suite=product.suite,
+        run_id=run.ci_run_id,
+        run_attempt=run.run_attempt,
+        sha=run.sha,
+        started_at=run.started_at,
+        first_test=first_test,
+        tests=len(lost.tests),
+        chance=lost.chance,
+        says=words.of_lost(first_test, len(lost.tests)),
+    )

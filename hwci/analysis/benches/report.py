@@ -7,15 +7,13 @@ together and decides which rows are shown.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import replace
 from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
-from hwci.analysis.benches.blame import Blame, Blamed
+from hwci.analysis.benches import words
+from hwci.analysis.benches.blame import Blamed
 from hwci.analysis.benches.compare import (
-    Comparison,
-    Counts,
-    Missing,
     chances_by_curve,
     chances_of_boxes,
     comparable,
@@ -23,90 +21,25 @@ from hwci.analysis.benches.compare import (
     counts_of,
     missing,
 )
-from hwci.analysis.benches.health import Health, health_of, runs_by_side
+from hwci.analysis.benches.health import health_of, runs_by_side
 from hwci.analysis.benches.strata import Strata, Sum
 from hwci.analysis.benches.trials import Earlier, Side, Trial, Trials, alike, box_of
+from hwci.contract.benches import Benches, BoxFigures, BoxHealth, Counts, TestOnBox
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from datetime import datetime
 
     from hwci.analysis.outcomes import ProductOutcomes, RecordedRuns
-    from hwci.engine.facts import Product
+    from hwci.contract.benches import Comparison, Note
     from hwci.engine.history import Scope
     from hwci.engine.periods import Period
 
 
 FEW = 3
 """So many tests at most are named where most failures of a box are theirs."""
-
-
-class FewTests(NamedTuple):
-    """The tests that most of a box's compared failures are of, and how many of these."""
-
-    test_ids: Sequence[str]
-    failed: int
-
-
-class Note(NamedTuple):
-    """What was done to a box, and when."""
-
-    at: datetime
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Figures:
-    """A box, or a part of its time: its health, its results beside those of the others, and either
-    the comparison or what it lacks. `others`: the boxes that it is compared with. `commits`: in
-    common with another box, with a test that failed and passed. `few`: where it is worse because of
-    few of its tests.
-    """
-
-    health: Health
-    counts: Counts
-    others: Sequence[str]
-    commits: int
-    comparison: Comparison | None
-    missing: Missing | None
-    few: FewTests | None
-
-
-@dataclass(frozen=True, slots=True)
-class BoxReport:
-    """A box. `figures`: since its note, if it has one in the period; `before`: those before it.
-    With `idle` nothing ran since, and `figures` are those before.
-    """
-
-    box_key: str
-    figures: Figures
-    note: Note | None = None
-    before: Figures | None = None
-    idle: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class TestOnBox:
-    """A test whose failures a box explains, alone or in a group (`blame`). `comparison`: of this
-    box with all others; `failed_on`: the boxes on which it ever failed. `note`: of the box, if it
-    has one; `before`: so it was before the note.
-    """
-
-    __test__ = False  # pytest: not a test class
-
-    product: Product
-    test_id: str
-    box_key: str
-    comparison: Comparison
-    blame: Blame[Side]
-    failed_on: Collection[str]
-    notes: Mapping[str, Note]
-    before: bool = False
-
-    @property
-    def only(self) -> bool:
-        """Whether it failed on this box alone."""
-        return self.blame.blamed is Blamed.ONE and {*self.failed_on} <= {self.box_key}
+LOST_RUNS = 5
+"""So many runs of a box that lost their board are named."""
 
 
 class At(NamedTuple):
@@ -117,14 +50,13 @@ class At(NamedTuple):
     box: int
 
 
-@dataclass(frozen=True, slots=True)
-class Benches:
-    """The rows that are shown, the worst first; `boxes_total` and `tests_total`: of all."""
+class KnownOfBoxes(NamedTuple):
+    """What is known of boxes beside their runs. `notes`: the latest one within the period of each
+    box that has any; `seen`: when each last sent a heartbeat, if that was by the end of the period.
+    """
 
-    boxes: Sequence[BoxReport]
-    boxes_total: int
-    tests: Sequence[TestOnBox]
-    tests_total: int
+    notes: Mapping[str, Note]
+    seen: Mapping[str, datetime]
 
 
 def benches(
@@ -132,17 +64,21 @@ def benches(
     scope: Scope,
     period: Period,
     most: int,
-    notes: Mapping[str, Note],
+    known: KnownOfBoxes,
 ) -> Benches:
-    """Return what the runs of a period say about boxes, `most` rows of each kind. `notes`: the
-    latest one within the period of each box that has any.
-    """
-    read = read_runs(history.outcomes(scope, period), notes, history.check_time)
+    """Return what the runs of a period say about boxes, `most` rows of each kind."""
+    read = read_runs(history.outcomes(scope, period), known, history.check_time)
     compared = compared_boxes(read)
     order = _worst_first(read, compared)
-    rows = [report_of(read, compared, shown) for shown in order[:most]]
     tests = named_tests(read)
-    return Benches(rows, len(order), tests[:most], len(tests))
+    return Benches(
+        period=period.shown,
+        product=scope.product,
+        boxes=tuple(box_health(read, compared, side) for side in order[:most]),
+        boxes_total=len(order),
+        tests=tuple(tests[:most]),
+        tests_total=len(tests),
+    )
 
 
 class Read(NamedTuple):
@@ -155,17 +91,17 @@ class Read(NamedTuple):
     places: Mapping[Side, Sequence[tuple[Trials, int]]]
     strata: Strata
     boxes: int
-    notes: Mapping[str, Note]
+    known: KnownOfBoxes
     check_time: Callable[[], None]
 
 
 def read_runs(
     outcomes: Sequence[ProductOutcomes],
-    notes: Mapping[str, Note],
+    known: KnownOfBoxes,
     check_time: Callable[[], None],
 ) -> Read:
     """Return these runs as they are compared."""
-    noted = {box: note.at for box, note in notes.items()}
+    noted = {box: note.at for box, note in known.notes.items()}
     products = [Trials(outcome, check_time, noted) for outcome in outcomes]
     places = runs_by_side(products)
     strata = Strata.of(sorted(places, key=lambda side: (box_of(side), isinstance(side, str))))
@@ -175,7 +111,7 @@ def read_runs(
         strata.add(product, group)
     strata.gather()
     boxes = len({*map(box_of, places)})
-    return Read(products, groups, places, strata, boxes, notes, check_time)
+    return Read(products, groups, places, strata, boxes, known, check_time)
 
 
 def _groups(
@@ -210,31 +146,49 @@ def named_tests(read: Read) -> list[TestOnBox]:
     wanted = comparable(rows, read.boxes)
     if not len(wanted):
         return []
-    found = compare(rows[wanted], chances_by_curve(rows[wanted]))
+    compared = compare(rows[wanted], chances_by_curve(rows[wanted]))
     sides, named = [*read.strata.boxes], []
-    for number, comparison in zip(wanted, found, strict=True):
+    for number, comparison in zip(wanted, compared, strict=True):
         at = keys[number]
         if comparison.named:
             read.check_time()
-            product = read.products[at.product]
-            blame, side = product.blame_of(at.test), sides[at.box]
-            if blame is not None and side in blame.boxes:
-                tests = product.found
-                named.append(
-                    TestOnBox(
-                        product=tests.product,
-                        test_id=tests.tests[at.test],
-                        box_key=box_of(side),
-                        comparison=comparison,
-                        blame=blame,
-                        failed_on=product.failed_on(tests.tests[at.test]),
-                        notes=read.notes,
-                        before=isinstance(side, Earlier),
-                    )
-                )
+            test = _explained(read, at, sides[at.box], comparison)
+            named += [] if test is None else [test]
     return sorted(
         named,
-        key=lambda test: (-test.comparison.odds_ratio, test.product, test.test_id, test.box_key),
+        key=lambda test: (
+            *(-test.comparison.odds_ratio, test.repo_key, test.suite),
+            *(test.test_id, test.box_key),
+        ),
+    )
+
+
+def _explained(read: Read, at: At, side: Side, comparison: Comparison) -> TestOnBox | None:
+    """Return a test, if this box explains its failures."""
+    trials = read.products[at.product]
+    blame = trials.blame_of(at.test)
+    if blame is None or side not in blame.boxes:
+        return None
+    product, box_key = trials.found.product, box_of(side)
+    test_id = trials.found.tests[at.test]
+    failed_on = trials.failed_on(test_id)
+    counts, others = blame.counts, blame.others_counts
+    return TestOnBox(
+        repo_key=product.repo_key,
+        suite=product.suite,
+        test_id=test_id,
+        box_key=box_key,
+        boxes=tuple(map(box_of, blame.boxes)),
+        only=blame.blamed is Blamed.ONE and {*failed_on} <= {box_key},
+        before=isinstance(side, Earlier),
+        says=words.of_blame(blame, failed_on, read.known.notes),
+        counts=Counts(
+            failed=counts.failed,
+            results=counts.runs,
+            others_failed=others.failed,
+            others_results=others.runs,
+        ),
+        comparison=comparison,
     )
 
 
@@ -255,42 +209,70 @@ def _worst_first(read: Read, compared: Mapping[int, Comparison]) -> list[Side]:
     boxes, trouble = read.strata.boxes, _trouble(read.products)
 
     def key(side: Side) -> tuple[float, float, str]:
-        found = compared.get(boxes[side])
-        named = found.odds_ratio if found is not None and found.named else 0.0
-        return -named, -trouble[side], box_of(side)
+        comparison = compared.get(boxes[side])
+        odds = comparison.odds_ratio if comparison is not None and comparison.named else 0.0
+        return -odds, -trouble[side], box_of(side)
 
     return sorted(
         (side for side in boxes if isinstance(side, str) or box_of(side) not in boxes), key=key
     )
 
 
-def report_of(read: Read, compared: Mapping[int, Comparison], side: Side) -> BoxReport:
+def box_health(read: Read, compared: Mapping[int, Comparison], side: Side) -> BoxHealth:
     """Return the row of a box. `side`: since its note, or before it if nothing ran since."""
-    box, figures = box_of(side), _figures(read, compared, side)
-    before, note = Earlier(box), read.notes.get(box)
-    if side == before:
-        return BoxReport(box, figures, note, idle=True)
-    earlier = _figures(read, compared, before) if before in read.places else None
-    return BoxReport(box, figures, note, earlier)
-
-
-def _figures(read: Read, compared: Mapping[int, Comparison], side: Side) -> Figures:
-    number = read.strata.boxes[side]
-    row = read.strata.by_box[number]
-    found = compared.get(number)
-    met = {box_of(one) for one, at in read.strata.boxes.items() if read.strata.met[number, at]}
-    return Figures(
-        health=health_of(read.places[side]),
-        counts=counts_of(row),
-        others=sorted(met - {box_of(side)}),
-        commits=int(row[Sum.COMMITS]),
-        comparison=found,
-        missing=missing(row, read.boxes),
-        few=_few(read, number) if found is not None and found.named else None,
+    box_key, figures = box_of(side), _figures(read, compared, side)
+    earlier, note = Earlier(box_key), read.known.notes.get(box_key)
+    idle, before = side == earlier, None
+    if not idle and earlier in read.places:
+        before = _figures(read, compared, earlier)
+    if note is not None:
+        figures = _with(figures, words.of_note(note, figures, before, idle=idle))
+    return BoxHealth(
+        **vars(figures),
+        box_key=box_key,
+        note=note,
+        before=before,
+        idle=idle,
+        last_seen_at=read.known.seen.get(box_key),
     )
 
 
-def _few(read: Read, box: int) -> FewTests | None:
+def _with(figures: BoxFigures, about: words.Words) -> BoxFigures:
+    return replace(figures, says=about.text, answer=about.answer, evidence=about.evidence)
+
+
+def _figures(read: Read, compared: Mapping[int, Comparison], side: Side) -> BoxFigures:
+    number = read.strata.boxes[side]
+    row = read.strata.by_box[number]
+    comparison, health = compared.get(number), health_of(read.places[side])
+    met = {box_of(other) for other, at in read.strata.boxes.items() if read.strata.met[number, at]}
+    against = words.Against(
+        counts=counts_of(row),
+        others=sorted(met - {box_of(side)}),
+        commits=int(row[Sum.COMMITS]),
+        comparison=comparison,
+        missing=missing(row, read.boxes),
+        few=_few(read, number) if comparison is not None and comparison.named else None,
+    )
+    about = words.of_figures(against)
+    return BoxFigures(
+        says=about.text,
+        answer=about.answer,
+        evidence=about.evidence,
+        counts=against.counts,
+        commits=against.commits,
+        comparison=comparison,
+        missing=against.missing,
+        never_reached=health.unreached,
+        lost_board=health.lost,
+        lost_runs=tuple(health.lost_runs[-LOST_RUNS:][::-1]),
+        board_seconds=health.board_time.total_seconds(),
+        last_run_at=health.last_run_at,
+        last_clean_run_at=health.last_clean_at,
+    )
+
+
+def _few(read: Read, box: int) -> words.FewTests | None:
     """Return the tests that two thirds of a box's failures are of, if they are few of those that
     failed there: half of them at most.
     """
@@ -302,5 +284,5 @@ def _few(read: Read, box: int) -> FewTests | None:
     for number, held in enumerate(accumulate(times for _, times in worst), start=1):
         if 3 * held >= 2 * failed.total():
             named = [name for name, _ in worst[:number]]
-            return FewTests(named, held) if 2 * number <= len(failed) else None
+            return words.FewTests(named, held) if 2 * number <= len(failed) else None
     return None

@@ -8,9 +8,9 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from hwci.analysis.benches.by_parts import Parts, added, part_of
+from hwci.analysis.certainty import Tally
 from hwci.analysis.outcomes import RunOutcomes
 from hwci.contract.vocabulary import Outcome, Verdict
-from hwci.engine.page.reading import Tally
 from hwci.engine.periods import Period
 
 

@@ -6,23 +6,43 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from hwci.analysis.benches.blame import Blamed
-from hwci.analysis.benches.compare import COMMITS_MIN, Comparison, Counts, Missing
+from hwci.analysis.benches.compare import COMMITS_MIN, times_between
 from hwci.analysis.benches.trials import Earlier, Side, box_of
+from hwci.contract.vocabulary import NotCompared
 from hwci.said import counted, day, joined
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
     from hwci.analysis.benches.blame import Blame, Uncompared
-    from hwci.analysis.benches.health import LostRun
-    from hwci.analysis.benches.report import BoxReport, Figures, Note
+    from hwci.contract.benches import BoxFigures, Comparison, Counts, Note
 
 _TEN = 10
 BOXES_NAMED = 4
 """So many boxes are named; more are counted."""
 
 
-class Said(NamedTuple):
+class FewTests(NamedTuple):
+    """The tests that most of a box's compared failures are of, and how many of these."""
+
+    test_ids: Sequence[str]
+    failed: int
+
+
+class Against(NamedTuple):
+    """A box against `others`, with which it is compared, or what is `missing` for that. `few`:
+    where it is worse because of few of its tests.
+    """
+
+    counts: Counts
+    others: Sequence[str]
+    commits: int
+    comparison: Comparison | None
+    missing: NotCompared | None
+    few: FewTests | None
+
+
+class Words(NamedTuple):
     """What is said of a box: the answer in few words, and its evidence."""
 
     answer: str
@@ -34,31 +54,28 @@ class Said(NamedTuple):
         return f"{self.answer} ({self.evidence})"
 
 
-def of_box(box: BoxReport) -> Said:
-    """Say how a box does against the others; where it has a note, since then and before."""
-    answer, evidence = said = of_figures(box.figures)
-    if box.note is None:
-        return said
-    note = f"the note of {day(box.note.at)}"
-    if box.idle:
-        return Said(f"before {note}: {answer}", f"{evidence}; it has not run since")
-    if box.before is not None:
-        evidence = f"{evidence}; before it: {', '.join(of_figures(box.before))}"
-    return Said(f"since {note}: {answer}", evidence)
+def of_note(note: Note, figures: BoxFigures, before: BoxFigures | None, *, idle: bool) -> Words:
+    """Say how a box that has a note does against the others, since then and before."""
+    when, evidence = f"the note of {day(note.at)}", figures.evidence
+    if idle:
+        return Words(f"before {when}: {figures.answer}", f"{evidence}; it has not run since")
+    if before is not None:
+        evidence = f"{evidence}; before it: {before.answer}, {before.evidence}"
+    return Words(f"since {when}: {figures.answer}", evidence)
 
 
-def of_figures(box: Figures) -> Said:
+def of_figures(box: Against) -> Words:
     """Say how a box does against the others, in a part of its time or in all."""
     if box.comparison is None:
         return _missing(box)
     against, others = f"{_against(box.counts)} on the same commits", _called(box.others)
     if not box.comparison.named:
-        return Said(f"no sign that it is worse than {others}", f"over all tests: {against}")
+        return Words(f"no sign that it is worse than {others}", f"over all tests: {against}")
     if not box.counts.others_failed:
         never = "never does" if len(box.others) == 1 else "never do"
-        return Said(f"fails where {others} {never}", f"{against}{_mostly(box)}")
+        return Words(f"fails where {others} {never}", f"{against}{_mostly(box)}")
     evidence = f"{_sure(box.comparison)}; {against}{_mostly(box)}"
-    return Said(f"{_times(box.comparison)} as {others}", evidence)
+    return Words(f"{_times(box.comparison)} as {others}", evidence)
 
 
 def of_boxes(
@@ -131,12 +148,12 @@ def listed(boxes: Sequence[str]) -> str:
     return joined(boxes)
 
 
-def of_lost(lost: LostRun) -> str:
+def of_lost(first_test: str, tests: int) -> str:
     """Say where a run lost its board."""
-    return f"failed all of its last {lost.tests} tests, from {lost.first_test} on"
+    return f"failed all of its last {tests} tests, from {first_test} on"
 
 
-def _mostly(box: Figures) -> str:
+def _mostly(box: Against) -> str:
     """Name the tests that most of the failures are of, where they are few."""
     if box.few is None:
         return ""
@@ -144,18 +161,21 @@ def _mostly(box: Figures) -> str:
     return f"; {box.few.failed:,} of the {box.counts.failed:,} are of {names}"
 
 
-def _missing(box: Figures) -> Said:
+def _missing(box: Against) -> Words:
     few = f"on {counted(box.commits, 'commit')}, {COMMITS_MIN} are needed"
     nothing, little = "nothing to compare it with", "not enough data"
     alike = "on each commit, each test passed on all boxes or failed on all"
     what = {
-        Missing.ONE_BOX: (nothing, "it is the only box of the period"),
-        Missing.NOTHING_IN_COMMON: (nothing, "no other box ran these tests on the same commits"),
-        Missing.NO_FAILURE: ("no difference", alike),
-        Missing.FEW_COMMITS: (little, f"tests passed on one box and failed on another {few}"),
+        NotCompared.ONE_BOX: (nothing, "it is the only box of the period"),
+        NotCompared.NOTHING_IN_COMMON: (
+            nothing,
+            "no other box ran these tests on the same commits",
+        ),
+        NotCompared.NO_FAILURE: ("no difference", alike),
+        NotCompared.FEW_COMMITS: (little, f"tests passed on one box and failed on another {few}"),
         None: ("", ""),
     }
-    return Said(*what[box.missing])
+    return Words(*what[box.missing])
 
 
 def _called(others: Sequence[str]) -> str:
@@ -163,12 +183,12 @@ def _called(others: Sequence[str]) -> str:
     return others[0] if len(others) == 1 else f"the {len(others):,} others compared"
 
 
-def _times(found: Comparison) -> str:
-    return f"fails {_number(found.times_as_often)} times as often"
+def _times(comparison: Comparison) -> str:
+    return f"fails {_number(comparison.times_as_often)} times as often"
 
 
-def _sure(found: Comparison) -> str:
-    low, high = map(_number, found.times_between)
+def _sure(comparison: Comparison) -> str:
+    low, high = map(_number, times_between(comparison))
     return f"95 % sure: {low} to {high}"
 
 

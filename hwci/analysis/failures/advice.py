@@ -8,9 +8,8 @@ an edit gives.
 from typing import NamedTuple
 from uuid import UUID
 
-from hwci.analysis.failures.gaps import Gap
-from hwci.analysis.failures.what_if import Edit, EditKind
-from hwci.contract.vocabulary import FileKind, ReviewAction
+from hwci.analysis.failures.what_if import Edit
+from hwci.contract.vocabulary import EditKind, FileKind, Gap, ReviewAction
 from hwci.engine.history import RunChanges
 from hwci.said import counted, short
 

@@ -8,17 +8,19 @@ looked at on its own box here, as its row of the table is.
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 from uuid import UUID
 
 from hwci.analysis.failures.one_cause import CauseKey, Ends, cause_of
 from hwci.analysis.outcomes import RecordedRuns
+from hwci.contract.causes import Cause, Message
+from hwci.contract.commits import CommitInShort, FilesOfKind
+from hwci.contract.failures import ResolvedFailure
 from hwci.contract.vocabulary import FailureClass, FileKind, Verdict
-from hwci.engine.facts import Commit
+from hwci.engine.facts import Commit, FailureKey, Lane, Product
 from hwci.engine.history import History
-from hwci.engine.page.failures import ResolvedFailure, describe_rows
+from hwci.engine.page.failures import Suspected, with_suspects
 from hwci.engine.page.reading import Classified
 from hwci.engine.page.tables import RESOLVED, matching
 from hwci.engine.rules.changes import ProductFiles, last_place
@@ -30,118 +32,122 @@ _SUSPECTS_MAX = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Cause:
+class CommonCause:
     """Resolved failures with one cause, the first to fail first."""
 
-    failures: tuple[ResolvedFailure, ...]
+    members: tuple[Suspected, ...]
+
+    @property
+    def failures(self) -> Sequence[ResolvedFailure]:
+        """Them as rows of their table."""
+        return [member.row for member in self.members]
 
     @property
     def tests(self) -> int:
         """How many tests failed."""
-        return len({failure.key.lane.test_id for failure in self.failures})
+        return len({failure.test_id for failure in self.failures})
 
     @property
     def boxes(self) -> int:
         """On how many boxes something of it failed."""
-        return len({failure.key.lane.box_key for failure in self.failures})
+        return len({failure.box_key for failure in self.failures})
 
 
-def causes(history: History, rows: Sequence[Classified], search: str | None = None) -> list[Cause]:
+def causes(
+    history: History, rows: Sequence[Classified], search: str | None = None
+) -> list[CommonCause]:
     """Return the causes of these failures, the newest first. `search`: those with a failure that
     the tables would find by these words, each with all its failures.
     """
-    found = {one.episode.key for one in matching(rows, search, RESOLVED.texts)}
-    together: dict[CauseKey, list[ResolvedFailure]] = defaultdict(list)
-    for row in describe_rows(history, rows) if found else ():
-        ends = Ends(row.label, row.fix and row.fix.sha, row.verdict is Verdict.INFRA)
-        together[cause_of(row.key, ends, row.broken_by)].append(row)
-    members = [one for one in together.values() if not found.isdisjoint(row.key for row in one)]
-    return [Cause(tuple(reversed(member))) for member in members]
+    sought = {row.episode.id for row in matching(rows, search, RESOLVED.texts)}
+    together: dict[CauseKey, list[Suspected]] = defaultdict(list)
+    for member in with_suspects(history, rows) if sought else ():
+        row = member.row
+        ends = Ends(row.label, _fix(row), row.verdict is Verdict.INFRA)
+        together[cause_of(_key(row), ends, member.suspects)].append(member)
+    return [
+        CommonCause(tuple(reversed(members)))
+        for members in together.values()
+        if not sought.isdisjoint(member.row.id for member in members)
+    ]
 
 
-def to_review(found: Sequence[Cause]) -> list[Cause]:
+def _key(row: ResolvedFailure) -> FailureKey:
+    lane = Lane(row.repo_key, row.suite, row.test_id, row.box_key, row.branch)
+    return FailureKey(lane, row.first_failure.sha)
+
+
+def _fix(row: ResolvedFailure) -> str | None:
+    return None if row.fix is None else row.fix.sha
+
+
+def to_review(shown: Sequence[CommonCause]) -> list[CommonCause]:
     """Return causes in the order in which people review them: with an ambiguous failure first, and
     of these the one that settles most failures.
     """
     return sorted(
-        found,
-        key=lambda one: (
-            min(_TO_REVIEW.index(row.shown.failure_class) for row in one.failures),
-            -len(one.failures),
+        shown,
+        key=lambda cause: (
+            min(_TO_REVIEW.index(row.failure_class) for row in cause.failures),
+            -len(cause.failures),
         ),
     )
 
 
-def reviewed(found: Sequence[Cause]) -> list[Cause]:
+def reviewed(shown: Sequence[CommonCause]) -> list[CommonCause]:
     """Return causes in the order in which people look for what they decided: the last one first."""
     return sorted(
-        found,
-        key=lambda one: max(row.review.at for row in one.failures if row.review is not None),
+        shown,
+        key=lambda cause: max(row.review.at for row in cause.failures if row.review is not None),
         reverse=True,
     )
 
 
-class Said(NamedTuple):
-    """The first line of what the harness wrote, and of which failures it wrote that."""
-
-    line: str
-    failure_ids: Sequence[UUID]
-
-
-class FilesOfKind(NamedTuple):
-    """How many files of a kind a commit changed, and the first of them; `kind` None without a
-    configuration.
+def described(
+    history: RecordedRuns, shown: Sequence[CommonCause], most: int, messages_most: int
+) -> list[Cause]:
+    """Describe causes, each with so many of its failures, and of what the harness wrote of them.
+    `commits`: those that may have broken it (the first 20 of a range), the first that failed and
+    the fix, each once, as far as a run listed them.
     """
-
-    kind: FileKind | None
-    total: int
-    first: str
-
-
-class InShort(NamedTuple):
-    """A commit that a run listed, with its files by kind."""
-
-    commit: Commit
-    files: Sequence[FilesOfKind]
-
-
-class Described(NamedTuple):
-    """A cause with what is asked for each that is shown. `said`: what the harness wrote of its
-    failures, each different first line once, the most frequent first. `commits`: those that may
-    have broken it (the first 20 of a range), the first that failed and the fix, each once, as far
-    as a run listed them.
-    """
-
-    cause: Cause
-    said: Sequence[Said]
-    commits: Sequence[InShort]
-
-
-def described(history: RecordedRuns, found: Sequence[Cause]) -> list[Described]:
-    """Describe causes."""
-    messages = history.messages([row.id for one in found for row in one.failures])
-    listed, classifier = _listed(history, found), Classifier(history)
-    rows = []
-    for one in found:
+    written = history.messages([row.id for cause in shown for row in cause.failures])
+    listed, classifier = _listed(history, shown), Classifier(history)
+    causes = []
+    for cause in shown:
         history.check_time()
-        files = classifier.files_of(one.failures[0].key.lane.product)
-        commits = [InShort(at, _by_kind(at, files)) for at in _told(one, listed)]
-        written = {row.id: messages[row.id] for row in one.failures if row.id in messages}
-        rows.append(Described(one, _said(written), commits))
-    return rows
+        first, rows = cause.failures[0], cause.failures
+        files = classifier.files_of(Product(first.repo_key, first.suite))
+        listed_rows = tuple(rows[:most])
+        messages = _messages(
+            {row.id: written[row.id] for row in rows if row.id in written},
+            {row.id for row in listed_rows},
+        )
+        causes.append(
+            Cause(
+                id=first.id,
+                tests_total=cause.tests,
+                boxes_total=cause.boxes,
+                failures=listed_rows,
+                failures_total=len(rows),
+                messages=tuple(messages[:messages_most]),
+                messages_total=len(messages),
+                commits=tuple(_in_short(commit, files) for commit in _told(cause, listed)),
+            )
+        )
+    return causes
 
 
 _Listed = Mapping[tuple[str, str], Commit]
 """Commits as runs listed them, by repository and hash."""
 
 
-def _listed(history: History, found: Sequence[Cause]) -> _Listed:
+def _listed(history: History, shown: Sequence[CommonCause]) -> _Listed:
     """Return the first failing commits and the fixes, those that a run listed."""
     shas: dict[str, set[str]] = defaultdict(set)
-    for one in found:
-        first = one.failures[0]
-        shas[first.key.lane.repo_key].update(
-            sha for sha in (first.key.sha, first.fix and first.fix.sha) if sha is not None
+    for cause in shown:
+        first = cause.failures[0]
+        shas[first.repo_key].update(
+            sha for sha in (first.first_failure.sha, _fix(first)) if sha is not None
         )
     listed = {}
     for repo_key, wanted in shas.items():
@@ -150,33 +156,47 @@ def _listed(history: History, found: Sequence[Cause]) -> _Listed:
     return listed
 
 
-def _told(cause: Cause, listed: _Listed) -> Iterator[Commit]:
-    first = cause.failures[0]
-    repo_key = first.key.lane.repo_key
-    known = {one.sha: one for one in (first.broken_by or ())[:_SUSPECTS_MAX]}
-    for sha in (first.key.sha, first.fix and first.fix.sha):
-        if sha is not None and (repo_key, sha) in listed:
-            known.setdefault(sha, listed[repo_key, sha])
+def _told(cause: CommonCause, listed: _Listed) -> Iterator[Commit]:
+    first, suspects = cause.members[0]
+    known = {commit.sha: commit for commit in (suspects or ())[:_SUSPECTS_MAX]}
+    for sha in (first.first_failure.sha, _fix(first)):
+        if sha is not None and (first.repo_key, sha) in listed:
+            known.setdefault(sha, listed[first.repo_key, sha])
     yield from known.values()
 
 
-def _by_kind(commit: Commit, files: ProductFiles | None) -> list[FilesOfKind]:
-    found: dict[FileKind | None, list[str]] = defaultdict(list)
+def _in_short(commit: Commit, files: ProductFiles | None) -> CommitInShort:
+    by_kind: dict[FileKind | None, list[str]] = defaultdict(list)
     for path in commit.files:
-        found[None if files is None else files.kind(path)].append(path)
-    return [
-        FilesOfKind(kind, len(found[kind]), found[kind][0])
-        for kind in (*FileKind, None)
-        if kind in found
-    ]
+        by_kind[None if files is None else files.kind(path)].append(path)
+    return CommitInShort(
+        sha=commit.sha,
+        subject=commit.subject,
+        files=tuple(
+            FilesOfKind(kind=kind, total=len(by_kind[kind]), first=by_kind[kind][0])
+            for kind in (*FileKind, None)
+            if kind in by_kind
+        ),
+        files_truncated=commit.files_truncated,
+    )
 
 
-def _said(messages: Mapping[UUID, str]) -> list[Said]:
+def _messages(written: Mapping[UUID, str], shown: Container[UUID]) -> list[Message]:
     """Return their first lines, the most frequent first; of several, that of the failure that came
-    first.
+    first. Of the failures those that are `shown` are named.
     """
-    said: dict[str, list[UUID]] = defaultdict(list)
-    for failure_id, message in messages.items():
+    lines: dict[str, list[UUID]] = defaultdict(list)
+    for failure_id, message in written.items():
         if message.strip():
-            said[message.strip().splitlines()[0].strip()].append(failure_id)
-    return sorted((Said(*one) for one in said.items()), key=lambda one: -len(one.failure_ids))
+            lines[message.strip().splitlines()[0].strip()].append(failure_id)
+    return sorted(
+        (
+            Message(
+                line=line,
+                failures=len(ids),
+                failure_ids=tuple(failure_id for failure_id in ids if failure_id in shown),
+            )
+            for line, ids in lines.items()
+        ),
+        key=lambda message: -message.failures,
+    )

@@ -12,16 +12,9 @@ from types import MappingProxyType
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-from hwci.analysis.failures.gaps import Gap
 from hwci.contract.ci_systems import APPLY, CI_FILES, UNSHALLOW, CiFile, CiSystem
-
-
-class CiLines(NamedTuple):
-    """Lines to paste. `where` says into which file and job; `ci` None: into any."""
-
-    ci: CiSystem | None
-    where: str
-    lines: str
+from hwci.contract.explanations import CiLines
+from hwci.contract.vocabulary import Gap
 
 
 def system_of(address: str) -> CiSystem | None:

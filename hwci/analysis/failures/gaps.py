@@ -10,13 +10,15 @@ does.
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from enum import StrEnum
 from functools import reduce
 from itertools import chain, product
 from typing import NamedTuple
 
+from hwci.analysis.failures.advice import GAPS
+from hwci.analysis.failures.ci_lines import lines_of
 from hwci.analysis.failures.edited import ChangesAsked, Rewrite, as_sent, edited, file_of
-from hwci.contract.vocabulary import FailureClass, FileKind, Verdict
+from hwci.contract import explanations as shapes
+from hwci.contract.vocabulary import FailureClass, FileKind, Gap, Verdict
 from hwci.engine.facts import Changes, Commit, Lane, SuiteConfig
 from hwci.engine.history import (
     Episode,
@@ -39,16 +41,6 @@ STEPS_MAX = 50
 """Lists that are followed back from a fix that is not connected."""
 _AT_ONCE = 50
 _UNSENT = "unsent"
-
-
-class Gap(StrEnum):
-    """What CI may leave out."""
-
-    NO_VERDICT = "noVerdict"
-    NO_CONFIGURATION = "noConfiguration"
-    NO_CHANGES = "noChanges"
-    CUT_LISTS = "cutLists"
-    UNCONNECTED_FIX = "unconnectedFix"
 
 
 class Decides(NamedTuple):
@@ -88,38 +80,12 @@ class Fill:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class GapCount:
-    """One gap of a period. `failures`: ambiguous ones that have it; so many of them would be
-    decided by filling it alone.
+def budget(
+    history: History, scope: Scope, period: Period, pages: Sequence[str] = ()
+) -> shapes.Gaps:
+    """Return what each gap costs. `pages`: of CI jobs of the scope. Raises `OutOfTimeError`: there
+    was no time for one failure.
     """
-
-    gap: Gap
-    failures: int
-    at_least: int
-    at_most: int
-
-
-class Together(NamedTuple):
-    """How many ambiguous failures have a gap, and how many filling all gaps would decide."""
-
-    failures: int
-    at_least: int
-    at_most: int
-
-
-@dataclass(frozen=True, slots=True)
-class Budget:
-    """The gaps of the newest `looked_at` of all `ambiguous` failures, the one worth most first."""
-
-    gaps: Sequence[GapCount]
-    together: Together
-    ambiguous: int
-    looked_at: int
-
-
-def budget(history: History, scope: Scope, period: Period) -> Budget:
-    """Return what each gap costs. Raises `OutOfTimeError`: there was no time for one failure."""
     filling = Filling(history)
     ambiguous = _ambiguous(history, filling, scope, period)
     found: list[Gaps] = []
@@ -131,8 +97,14 @@ def budget(history: History, scope: Scope, period: Period) -> Budget:
     except OutOfTimeError:
         if not found:
             raise
-    counted = _counted([one.alone for one in found])
-    return Budget(counted, _together(found), len(ambiguous), len(found))
+    return shapes.Gaps(
+        period=period.shown,
+        product=scope.product,
+        gaps=tuple(_counted([filled.alone for filled in found], pages)),
+        together=_together(found),
+        ambiguous=len(ambiguous),
+        looked_at=len(found),
+    )
 
 
 def _ambiguous(
@@ -153,18 +125,32 @@ def _is_open(failure_class: FailureClass) -> bool:
     return failure_class is FailureClass.AMBIGUOUS
 
 
-def _together(found: Sequence[Gaps]) -> Together:
+def _together(found: Sequence[Gaps]) -> shapes.Together:
     filled = [one.together for one in found if one.alone]
     always, best = (sum(one[at] for one in filled) for at in range(len(Decides._fields)))
-    return Together(len(filled), always, best)
+    return shapes.Together(failures=len(filled), at_least=always, at_most=best)
 
 
-def _counted(decides: Sequence[Mapping[Gap, Decides]]) -> list[GapCount]:
+def _counted(
+    decides: Sequence[Mapping[Gap, Decides]], pages: Sequence[str]
+) -> list[shapes.GapCount]:
     failures = Counter(chain.from_iterable(decides))
     always = Counter(gap for one in decides for gap, found in one.items() if found.always)
     best = Counter(gap for one in decides for gap, found in one.items() if found.at_best)
-    counts = [GapCount(gap, failures[gap], always[gap], best[gap]) for gap in Gap if failures[gap]]
-    return sorted(counts, key=lambda one: (-one.at_most, -one.at_least))
+    counts = [
+        shapes.GapCount(
+            gap=gap,
+            text=GAPS[gap].text,
+            failures=failures[gap],
+            at_least=always[gap],
+            at_most=best[gap],
+            to_do=GAPS[gap].to_do,
+            ci_lines=tuple(lines_of(gap, pages)),
+        )
+        for gap in Gap
+        if failures[gap]
+    ]
+    return sorted(counts, key=lambda count: (-count.at_most, -count.at_least))
 
 
 _Alike = tuple[Lane, str, FailingRun, str, str | None]

@@ -21,6 +21,7 @@ from hwci.analysis.failures.suspects_differ import OfFailure, suspects_differ
 from hwci.analysis.flaky.suspect_words import LIKELY
 from hwci.analysis.flaky.suspects import SeenProduct, Since
 from hwci.analysis.outcomes import RecordedRuns
+from hwci.contract.incidents import Merged
 from hwci.contract.vocabulary import Label, Outcome, Verdict
 from hwci.engine.facts import Changes, Commit, Lane, Product, TestKey
 from hwci.engine.history import History, Scope
@@ -171,17 +172,6 @@ class Incident:
         again each time: had it passed once, it would be a flake.
         """
         return self.runs - sum(len(group.failures) for group in self.groups)
-
-
-class Merged(NamedTuple):
-    """A branch that the first failing commit of an incident was merged to. Of the incident's tests
-    on their boxes so many passed or failed in the last run there since then, or did not run.
-    """
-
-    branch: str
-    passing: int
-    failing: int
-    not_run: int
 
 
 class Described(NamedTuple):
@@ -429,5 +419,10 @@ def _merged(history: RecordedRuns, one: Incident) -> Merged | None:
                 history.last_outcome(group.first.key.lane._replace(branch=branch), since)
                 for group in one.groups
             )
-            return Merged(branch, ended[Outcome.PASS], ended[Outcome.FAIL], ended[None])
+            return Merged(
+                branch=branch,
+                passing=ended[Outcome.PASS],
+                failing=ended[Outcome.FAIL],
+                not_run=ended[None],
+            )
     return None

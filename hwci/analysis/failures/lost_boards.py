@@ -13,7 +13,8 @@ from itertools import pairwise
 
 from hwci.analysis.benches.trials import Lost, Trials
 from hwci.analysis.outcomes import ProductOutcomes, RecordedRuns, RunOutcomes
-from hwci.contract.vocabulary import Outcome
+from hwci.contract import lost_boards as shapes
+from hwci.contract.vocabulary import FailureClass, Outcome
 from hwci.engine.facts import FailureKey, Lane
 from hwci.engine.history import Failure, Scope
 from hwci.engine.page.reading import Classified
@@ -52,6 +53,16 @@ def in_lost_runs(
         for row, failures in zip(begun, members, strict=True)
         if all(failure.key in lost for failure in failures)
     ]
+
+
+def lost_rows(rows: Sequence[Classified], most: int) -> shapes.LostBoardCounts:
+    """Count the rows of each table, and name so many of the first of both."""
+    real = sum(row.failure_class is FailureClass.REAL_FW_BUG for row in rows)
+    return shapes.LostBoardCounts(
+        real_bugs=real,
+        other_failures=len(rows) - real,
+        failures=tuple(row.episode.id for row in rows[:most]),
+    )
 
 
 def lost_board_of(history: RecordedRuns, failure: Failure) -> str | None:

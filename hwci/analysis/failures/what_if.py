@@ -9,14 +9,13 @@ unless who asks gives what git has.
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from enum import StrEnum
 from functools import cached_property
 from itertools import pairwise
 from typing import NamedTuple
 
 from hwci.analysis.failures.edited import ChangesAsked, edited, file_of
 from hwci.analysis.outcomes import RecordedRuns, RunOutcomes
-from hwci.contract.vocabulary import FileKind, Reason, ReviewAction, Verdict
+from hwci.contract.vocabulary import EditKind, FileKind, Reason, ReviewAction, Verdict
 from hwci.engine.facts import Changes, Commit, Review, SuiteConfig
 from hwci.engine.history import (
     History,
@@ -46,18 +45,6 @@ COMMITS_TRIED = 100
 
 OfGit = Mapping[tuple[str, str], Changes]
 """What changed from one commit to another, by both."""
-
-
-class EditKind(StrEnum):
-    """A row of the table of edits."""
-
-    VERDICT = "verdict"
-    PATTERN_ADDED = "patternAdded"
-    PATTERN_REMOVED = "patternRemoved"
-    FILES_WHOLE = "filesWhole"
-    COMMITS_WHOLE = "commitsWhole"
-    CHANGES_SENT = "changesSent"
-    REVIEW = "review"
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,7 @@ no answer. It starts no run and knows no repository.
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from enum import StrEnum
+from dataclasses import replace
 from itertools import chain
 from typing import NamedTuple
 
@@ -29,6 +28,10 @@ from hwci.analysis.flaky.weighing import (
 )
 from hwci.analysis.merges.merge_plan import BoxOffer, Offers
 from hwci.analysis.outcomes import ProductOutcomes, RecordedRuns
+from hwci.analysis.run_command import TO_FILL_IN, next_command, run_command
+from hwci.contract import bisection as shapes
+from hwci.contract.bisection import Bisected, Bisection, Candidate, NextRun
+from hwci.contract.vocabulary import MissingCommit
 from hwci.engine.facts import Commit, Product
 from hwci.engine.history import Scope
 from hwci.engine.periods import Period
@@ -42,24 +45,6 @@ _LEAST_BITS_SHARE = 0.05
 """A run beside the first is not worth its board if it tells less than this part of what the first
 tells for its time.
 """
-
-
-class MissingCommit(StrEnum):
-    """Why the commit cannot be found."""
-
-    UNKNOWN_TEST = "unknown_test"
-    UNKNOWN_COMMIT = "unknown_commit"
-    SEVERAL_COMMITS = "several_commits"
-    NOT_CONNECTED = "not_connected"
-    CIRCLE = "circle"
-    TOO_LONG = "too_long"
-    NEVER_FAILED = "never_failed"
-    NEVER_PASSED = "never_passed"
-    BROKEN_BEFORE = "broken_before"
-    CONTRADICTION = "contradiction"
-    NO_RANGE = "no_range"
-    BEFORE_PERIOD = "before_period"
-    FIXED = "fixed"
 
 
 class Reason(NamedTuple):
@@ -125,68 +110,42 @@ MISSING = {
 }
 
 
-class NextRun(NamedTuple):
-    """A run that tells much for its time, on a commit by its number. `seen`: what the test gave on
-    its box until now, on all of these commits.
-    """
-
-    commit: int
-    branch: str
-    offer: BoxOffer
-    seen: Counts
-
-
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """How far a bisection is. `commits`: the good one, then all up to the bad one; of each its
-    counts, and the chance that the test fails since it; of the good one, since then or before.
-    `of_history`: the chances are those that all runs of the product give, as they are shown
-    everywhere (`Since.chances`); else those of the runs on these commits alone.
-    `next_runs`: to start at once, none if one commit is left, or where no box can be proposed.
-    """
-
-    commits: Sequence[Commit]
-    counts: Sequence[Counts]
-    chances: Sequence[float]
-    of_history: bool
-    bracket: Bracket
-    next_runs: Sequence[NextRun]
-
-    @property
-    def says(self) -> str:
-        """Where the commit is and how sure that is, in a sentence."""
-        first, last = self.bracket.first, self.bracket.last
-        runs = sum(sum(count) for count in self.counts)
-        failed = sum(count.failed for count in self.counts)
-        told = f"{int(failed)} of {counted(int(runs), 'run')} on these commits failed"
-        if not self.of_history:
-            told += ", and they alone are weighed"
-        one = self.commits[first]
-        subject = f" {one.subject}" if one.subject else ""
-        where = f"{short(one.sha)}{subject}"
-        if first < last:
-            ends = f"from {short(one.sha)} to {short(self.commits[last].sha)}"
-            where = f"one of {last - first + 1} commits {ends}"
-        return f"It began to fail in {where}{sure(self.bracket.chance)}: {told}."
-
-
 class Asked(NamedTuple):
     """What is looked for. `good` and `bad` are commits or the first digits of them; both None: the
     ends of what the runs suggest. `box_key`: only runs of this box count. `at_once`: how many runs
-    to propose, each on a box of its own.
+    to propose, each on a box of its own. `flags`: those of the command that asks the same again,
+    beside the test and the ends.
     """
 
+    product: Product
     test_id: str
     good: str | None
     bad: str | None
     box_key: str | None = None
     at_once: int = 1
+    flags: Mapping[str, object] = {}
 
 
-def progress(
-    history: RecordedRuns, product: Product, period: Period, asked: Asked
-) -> Progress | MissingCommit:
+def bisection(history: RecordedRuns, period: Period, asked: Asked) -> Bisection:
+    """Return how far the bisection of a test is, or why there is none."""
+    known = progress(history, period, asked)
+    missing = known if isinstance(known, MissingCommit) else None
+    text, to_do = (None, None) if missing is None else MISSING[missing]
+    return Bisection(
+        period=period.shown,
+        repo_key=asked.product.repo_key,
+        suite=asked.product.suite,
+        test_id=asked.test_id,
+        found=None if isinstance(known, MissingCommit) else known,
+        missing=missing,
+        missing_text=text,
+        to_do=to_do,
+    )
+
+
+def progress(history: RecordedRuns, period: Period, asked: Asked) -> Bisected | MissingCommit:
     """Return what is known of the commit that broke a test, or what is missing."""
+    product = asked.product
     found = [
         replace(outcome, runs=[run for run in outcome.runs if asked.box_key in {None, run.box_key}])
         for outcome in history.outcomes(Scope(*product), period)
@@ -213,7 +172,7 @@ def progress(
     here = {commit.sha for commit in commits}
     runs = [one for one in told if one.is_of_firmware and one.run.sha in here]
     since = None if isinstance(suggested, str) else suggested.since
-    return _judged(commits, runs, since, Offers(found).by_cost(product), asked.at_once)
+    return _judged(commits, runs, since, Offers(found).by_cost(product), asked)
 
 
 def _ends(
@@ -264,8 +223,8 @@ def _judged(
     runs: Sequence[Told],
     since: Since | None,
     offers: Sequence[BoxOffer],
-    at_once: int,
-) -> Progress | MissingCommit:
+    asked: Asked,
+) -> Bisected | MissingCommit:
     by_commit = _counts(runs)
     by_box = [by_commit.get(commit.sha, {}) for commit in commits]
     counts = [_sum(one) for one in by_box]
@@ -279,18 +238,85 @@ def _judged(
         return MissingCommit.NEVER_PASSED
     if contradict(by_box):
         return MissingCommit.CONTRADICTION
-    bracket, next_runs = bracket_of(likely), []
+    bracket = bracket_of(likely)
+    candidates = tuple(
+        Candidate(
+            sha=commit.sha,
+            subject=commit.subject,
+            failed=int(count.failed),
+            runs=int(sum(count)),
+            chance=chance,
+        )
+        for commit, count, chance in zip(commits, counts, likely, strict=True)
+    )
+    next_runs: tuple[NextRun, ...] = ()
     if bracket.first < bracket.last:
-        of_box: dict[str, Counts] = defaultdict(Counts)
-        for box_key, more in chain.from_iterable(one.items() for one in by_box):
-            of_box[box_key] = of_box[box_key].plus(more)
-        offers = sorted(offers, key=lambda one: (-of_box[one.box_key].failed, one))[:BOXES_MAX]
-        branch, named = runs[-1].run.branch, {offer.box_key: offer for offer in offers}
-        next_runs = [
-            NextRun(one.commit, branch, named[one.box], of_box[one.box])
-            for one in _worth_it(by_box, likely, named, at_once)
-        ]
-    return Progress(commits, counts, likely, of_history is not None, bracket, next_runs)
+        next_runs = _next_runs(candidates, by_box, offers, runs[-1].run.branch, asked.at_once)
+    good, bad = asked.good or commits[0].sha, asked.bad or commits[-1].sha
+    return Bisected(
+        says=_says(candidates, bracket, of_history=of_history is not None),
+        commits=candidates,
+        of_history=of_history is not None,
+        bracket=shapes.Bracket(
+            first=commits[bracket.first].sha,
+            last=commits[bracket.last].sha,
+            commits=bracket.last - bracket.first + 1,
+            chance=bracket.chance,
+        ),
+        next_runs=next_runs,
+        to_fill_in=TO_FILL_IN,
+        then=next_command(asked.product, asked.test_id, good, bad, asked.flags),
+    )
+
+
+def _next_runs(
+    candidates: Sequence[Candidate],
+    by_box: Sequence[ByBox],
+    offers: Sequence[BoxOffer],
+    branch: str,
+    at_once: int,
+) -> tuple[NextRun, ...]:
+    """Return the runs to start at once."""
+    of_box: dict[str, Counts] = defaultdict(Counts)
+    for box_key, more in chain.from_iterable(on_commit.items() for on_commit in by_box):
+        of_box[box_key] = of_box[box_key].plus(more)
+    offers = sorted(offers, key=lambda offer: (-of_box[offer.box_key].failed, offer))[:BOXES_MAX]
+    likely = [candidate.chance for candidate in candidates]
+    named = {offer.box_key: offer for offer in offers}
+    return tuple(
+        _next_run(candidates[run.commit], branch, named[run.box], of_box[run.box])
+        for run in _worth_it(by_box, likely, named, at_once)
+    )
+
+
+def _next_run(commit: Candidate, branch: str, offer: BoxOffer, seen: Counts) -> NextRun:
+    """Return a run. `seen`: what the test gave on its box until now, on all of these commits."""
+    return NextRun(
+        sha=commit.sha,
+        subject=commit.subject,
+        branch=branch,
+        box_key=offer.box_key,
+        board_seconds=offer.seconds,
+        runs_seen=offer.runs,
+        failed=int(seen.failed),
+        runs=int(sum(seen)),
+        command=run_command(offer.product, offer.box_key, branch, commit.sha),
+    )
+
+
+def _says(commits: Sequence[Candidate], bracket: Bracket, *, of_history: bool) -> str:
+    """Say where the commit is and how sure that is, in a sentence."""
+    runs, failed = sum(commit.runs for commit in commits), sum(commit.failed for commit in commits)
+    results = f"{failed} of {counted(runs, 'run')} on these commits failed"
+    if not of_history:
+        results += ", and they alone are weighed"
+    first, last = commits[bracket.first], commits[bracket.last]
+    subject = f" {first.subject}" if first.subject else ""
+    where = f"{short(first.sha)}{subject}"
+    if bracket.first < bracket.last:
+        ends = f"from {short(first.sha)} to {short(last.sha)}"
+        where = f"one of {bracket.last - bracket.first + 1} commits {ends}"
+    return f"It began to fail in {where}{sure(bracket.chance)}: {results}."
 
 
 def _worth_it(

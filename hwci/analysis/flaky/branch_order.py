@@ -6,11 +6,10 @@ This module decides the order from places and lists of changes. It knows no test
 
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
-from enum import StrEnum
 from graphlib import CycleError, TopologicalSorter
 from typing import NamedTuple
 
-from hwci.contract.vocabulary import FileKind
+from hwci.contract.vocabulary import CommitKind, FileKind
 from hwci.engine.facts import Changes, Commit, Product
 from hwci.engine.history import History, Place
 from hwci.engine.rules.changes import ProductFiles, last_place, product_files
@@ -19,18 +18,6 @@ COMMITS_MAX = 500
 """The newest tested commits of a branch; what was before them is before the period."""
 _LISTS_MAX = 20
 """So many lists one after the other are followed back to a commit that ran."""
-
-
-class CommitKind(StrEnum):
-    """What a commit changed, by the product's configuration. `unknown`: it was not sent whole, came
-    with commits that were not sent, or nothing is configured.
-    """
-
-    FIRMWARE = "firmware"
-    HARNESS = "harness"
-    BOTH = "both"
-    OTHER = "other"
-    UNKNOWN = "unknown"
 
 
 class OrderedCommit(NamedTuple):

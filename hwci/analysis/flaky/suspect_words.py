@@ -5,9 +5,16 @@ from collections.abc import Iterator
 
 from hwci.analysis.benches import words
 from hwci.analysis.certainty import SURE
-from hwci.analysis.flaky.branch_order import CommitKind
-from hwci.analysis.flaky.suspects import STRONG, Fixed, Intermittent, Since, Suspect
-from hwci.analysis.flaky.weighing import Effort
+from hwci.analysis.flaky.suspects import (
+    STRONG,
+    Intermittent,
+    Since,
+    Suspect,
+    bisected,
+)
+from hwci.contract.statements import Certainty
+from hwci.contract.suspects import Effort, Fixed
+from hwci.contract.vocabulary import CommitKind
 from hwci.said import counted, day, percent, short
 
 LIKELY = 0.5
@@ -51,20 +58,20 @@ def of_change(since: Since) -> str:
 def _kind_words(since: Since) -> str:
     if since.before >= LIKELY:
         return ""
-    kind, share = max(since.kinds.items(), key=lambda kind: kind[1])
+    kind, share = max(since.by_kind.items(), key=lambda kind: kind[1])
     usual = since.usual.get(kind, 0.0)
     if is_toss(since):
-        kinds = {suspect.commit.kind for suspect in since.suspects}
+        kinds = {suspect.kind for suspect in since.suspects}
         return _KIND_WORDS[kinds.pop()] if len(kinds) == 1 else ""
     # A commit that is named has its chance beside it already.
-    is_named = since.suspects[0].share >= LIKELY
+    is_named = since.suspects[0].chance >= LIKELY
     if not is_named and share * (1 - usual) < TELLS * usual * (1 - share):
         return ""
     return f"{_KIND_WORDS[kind]}{'' if is_named or share >= STRONG else sure(share)}"
 
 
 def _to_do_words(found: Intermittent) -> Iterator[str]:
-    takes = found.bisection if found.since.before < LIKELY else None
+    takes = bisected(found).bisection if found.since.before < LIKELY else None
     if takes and takes.runs:
         yield _effort_words(takes)
     yield of_fixed(found)
@@ -113,15 +120,21 @@ def since_when(since: Since) -> str:
         began = f"as far back as runs go ({first})" if since.is_first else f"since before {first}"
         return began if since.before >= STRONG else f"likely {began}"
     if is_toss(since):
-        one, other = (short(suspect.commit.sha) for suspect in since.suspects)
+        one, other = (short(suspect.sha) for suspect in since.suspects)
         return f"since one of {TOSS} commits: {one} or {other}"
     best = since.suspects[0]
-    if best.share >= LIKELY:
-        return f"since {short(best.commit.sha)} of {day(best.commit.seen_at)}{sure(best.share)}"
+    if best.chance >= LIKELY:
+        return f"since {short(best.sha)} of {day(best.seen_at)}{sure(best.chance)}"
     one_of = f"since one of {since.suspects_total} commits"
-    if best.share < WORTH_A_LOOK:
+    if best.chance < WORTH_A_LOOK:
         return one_of
-    return f"{one_of}, likeliest {short(best.commit.sha)} ({percent(best.share)})"
+    return f"{one_of}, likeliest {short(best.sha)} ({percent(best.chance)})"
+
+
+def certainty(since: Since, says: str) -> Certainty:
+    """Return the likeliest commit with what is said of it."""
+    likeliest = since.suspects[0]
+    return Certainty(branch=since.branch, sha=likeliest.sha, chance=likeliest.chance, says=says)
 
 
 def is_toss(since: Since) -> bool:
@@ -129,7 +142,7 @@ def is_toss(since: Since) -> bool:
     if since.before >= LIKELY or since.suspects_total != TOSS:
         return False
     best, other = since.suspects
-    return best.share < LIKELY or best.share == other.share
+    return best.chance < LIKELY or best.chance == other.chance
 
 
 def of_history(since: Since, test_id: str, left: int) -> str:

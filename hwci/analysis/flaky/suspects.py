@@ -13,30 +13,32 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
-from enum import StrEnum
 from functools import cached_property
 from math import comb
 from typing import NamedTuple
 
 from hwci import said
 from hwci.analysis.benches.blame import Blame, Blamed, Uncompared
-from hwci.analysis.benches.report import Note
 from hwci.analysis.benches.trials import Side, Told, Trials, box_of
 from hwci.analysis.benches.words import listed
-from hwci.analysis.certainty import SURE, Rate, chance_of_passes, clean_runs_needed, rates
-from hwci.analysis.flaky.branch_order import CommitKind, OrderedCommit, branch_order
+from hwci.analysis.certainty import SURE, chance_of_passes, clean_runs_needed, jeffreys, rates
+from hwci.analysis.flaky.branch_order import OrderedCommit, branch_order
 from hwci.analysis.flaky.onset import Onset, Rates, Step, onset, rates_beside
-from hwci.analysis.flaky.weighing import Effort, effort
+from hwci.analysis.flaky.weighing import effort
 from hwci.analysis.outcomes import NotableResult, ProductOutcomes, RecordedRuns, RunOutcomes
+from hwci.contract import suspects as shapes
 from hwci.contract import words
-from hwci.contract.vocabulary import Label, Outcome
+from hwci.contract.benches import Note
+from hwci.contract.flaky_history import BoxHistory
+from hwci.contract.flaky_tests import FlakyTest
+from hwci.contract.shares import Share
+from hwci.contract.suspects import BoxesCompared, BoxRate, Fixed
+from hwci.contract.vocabulary import CommitKind, Label, Outcome, RankBy
 from hwci.engine.facts import Product, TestKey
 from hwci.engine.history import Listing, Scope
-from hwci.engine.page.over_time import BoxOverTime
 from hwci.engine.page.reading import read_flakiest
 from hwci.engine.page.tables import FlakySelection, flakiest_tests
 from hwci.engine.periods import Period
-from hwci.engine.rules.flakiness import FlakyTest
 from hwci.engine.rules.labels import Group, groups_of
 
 RUNS_NEEDED = 20
@@ -62,42 +64,28 @@ LOST_BY_CHANCE = 0.01
 _EARLIEST = datetime.min.replace(tzinfo=UTC)
 
 
-class RankBy(StrEnum):
-    """How flaky tests are ranked: as the specification does, or by the lower end of the interval,
-    so that one failure in two runs does not rank above forty in a hundred. Those with too few
-    attempts for an interval come last.
-    """
-
-    FLAKE_RATE = "flakeRate"
-    LOWER_BOUND = "lowerBound"
-
-
-class SuspectCommit(NamedTuple):
+class LikelyCommit(NamedTuple):
     """A commit, with the chance that it made the test flaky."""
 
     commit: OrderedCommit
-    share: float
+    chance: float
 
 
-@dataclass(frozen=True, slots=True)
-class Since:
-    """Which commit of a branch made the test flaky: the fewest that hold it with 90 %, likeliest
-    first, and how many they are; `before` is the chance that none of the period did, whose first
-    run began at `begins_at` (`is_first`: no run was reported before that). `chances`: that of each
-    commit of the branch, in their order: the one chance that a commit has, wherever it is shown
-    (semantics, 13). `kinds`: by what commits changed, if one of the period did; `usual`: the shares
-    of these kinds of all of them. `ends`: a commit some way before all of these, on which it ran
-    and did not fail, and the last on which it failed from them on; None: there are no such two.
+@dataclass(frozen=True, kw_only=True)
+class Since(shapes.Since):
+    """The same, with what is not shown. The first run of the period began at `begins_at`
+    (`is_first`: no run was reported before that). `chances`: that of each commit of the branch, in
+    their order: the one chance that a commit has, wherever it is shown (semantics, 13). `by_kind`:
+    the chances by what commits changed, likeliest commit first, if one of the period did; `usual`:
+    the shares of these kinds of all of them. `ends`: a commit some way before all suspects, on
+    which it ran and did not fail, and the last on which it failed from them on; None: there are no
+    such two.
     """
 
-    branch: str
-    before: float
     begins_at: datetime
     is_first: bool
     chances: Mapping[str, float]
-    suspects: Sequence[SuspectCommit]
-    suspects_total: int
-    kinds: Mapping[CommitKind, float]
+    by_kind: Mapping[CommitKind, float]
     usual: Mapping[CommitKind, float]
     ends: tuple[str, str] | None
 
@@ -109,55 +97,21 @@ class Since:
         return sum(self.chances[one] for one in later[: later.index(sha)])
 
 
-class BoxRate(NamedTuple):
-    """First attempts on one box since the test is flaky. `compared`: with another box."""
-
-    box_key: str
-    rate: Rate
-    compared: bool
-
-
-@dataclass(frozen=True, slots=True)
-class BoxesCompared:
-    """Boxes, those that were compared first, of these the highest lower bound. `alike`: the chance
-    that all `compared` ones have one rate; None: no two can be compared, or too few runs failed.
+@dataclass(frozen=True, kw_only=True)
+class Intermittent(shapes.Intermittent):
+    """The same, with what is not shown. `broken`: every run since failed until the last failure,
+    retries too. `failed_on`: the boxes on which it failed since; `passes_again`: on each of them.
+    `judged_on`: the boxes to blame, whose runs alone count here; None: all boxes. `rate`: about
+    that of its first attempts that fail since then. `bisection` takes long, so it is null until it
+    is asked for (`bisected`).
     """
 
-    boxes: Sequence[BoxRate]
-    boxes_total: int
-    compared: int
-    alike: float | None
-
-
-@dataclass(frozen=True, slots=True)
-class Fixed:
-    """Whether it is fixed. `clean_runs`: those since its last failure, in the order of the commits.
-    `needed`: how many more say so with 95 %; None: more than anybody waits for. `chance` reaches
-    95 % when none is.
-    """
-
-    chance: float
-    clean_runs: int
-    needed: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class Intermittent:
-    """What the runs of a flaky test suggest. `broken`: every run since failed until the last
-    failure, retries too. `failed_on`: the boxes on which it failed since; `passes_again`: on each
-    of them. `rate`: about that of its first attempts that fail since then. `judged_on`: the boxes
-    to blame, whose runs alone count here; None: all boxes.
-    """
-
-    runs: int
     since: Since
     broken: bool
     failed_on: Collection[str]
     passes_again: bool
-    boxes: BoxesCompared
-    fixed: Fixed
+    judged_on: Collection[str] | None
     rate: float
-    judged_on: Collection[str] | None = None
 
     @property
     def would_be_fixed(self) -> bool:
@@ -170,18 +124,6 @@ class Intermittent:
         that says so.
         """
         return self.passes_again and self.would_be_fixed
-
-    @property
-    def bisection(self) -> Effort | None:
-        """A bisection of the suspects, on the boxes that can show the failure; None: there is
-        nothing to look for, as it is fixed or its commit is sure, or it takes too many runs.
-        """
-        if self.is_fixed or any(suspect.share >= SURE for suspect in self.since.suspects):
-            return None
-        able = self.judged_on or self.failed_on
-        if (self.boxes.alike or 0.0) >= STRONG:
-            return effort(max(1, self.since.suspects_total), self.rate, self.boxes.boxes_total)
-        return effort(max(1, self.since.suspects_total), self.rate, len(able))
 
 
 class Tried(NamedTuple):
@@ -219,7 +161,7 @@ class Suspect:
     """
 
     test: FlakyTest
-    rate: Rate
+    rate: Share
     found: Intermittent | None
     missing: str | None
     tried: Tried
@@ -269,7 +211,7 @@ def pending_by_test(
     return found
 
 
-def flake_rates(rows: Sequence[FlakyTest | BoxOverTime]) -> list[Rate]:
+def flake_rates(rows: Sequence[FlakyTest | BoxHistory]) -> list[Share]:
     """Return the flake rate of each test, or of one on each box, with its interval."""
     return rates([(row.failed_attempts, row.attempts) for row in rows])
 
@@ -286,8 +228,9 @@ def ranked(
     """
     rows = read_flakiest(history, scope, period)
     if rank_by is RankBy.LOWER_BOUND:
-        lows = [0.0 if rate.shown_interval is None else rate.low for rate in flake_rates(rows)]
-        rows = [rows[at] for at in sorted(range(len(rows)), key=lambda at: -lows[at])]
+        lows = [rate.low or 0.0 for rate in flake_rates(rows)]
+        by_low = sorted(zip(lows, rows, strict=True), key=lambda row: -row[0])
+        rows = [row for _, row in by_low]
     return flakiest_tests(rows, selection)
 
 
@@ -350,7 +293,7 @@ class SeenProduct:
         """Return the rates that a test with runs may have, beside what the other tests do."""
         return rates_beside(self._alike - Counter([self._tried[test_id]]))
 
-    def suspect(self, row: FlakyTest, rate: Rate) -> Suspect:
+    def suspect(self, row: FlakyTest, rate: Share) -> Suspect:
         """Return what the runs of a test suggest."""
         found = self.found(row.test_id, never_passed=row.broken)
         return Suspect(
@@ -406,8 +349,7 @@ class SeenProduct:
         missing = self._missing(judged, boxes)
         if missing is not None:
             return missing
-        found = self._intermittent(self.rates(test_id), judged, blame)
-        return replace(found, judged_on=boxes or None)
+        return self._intermittent(self.rates(test_id), judged, blame)
 
     def _missing(self, counted: Sequence[Counted], boxes: Collection[str]) -> str | None:
         """Return what is missing to judge by these runs. `boxes`: those to blame, if some are."""
@@ -448,37 +390,43 @@ class SeenProduct:
         return Intermittent(
             runs=len(counted),
             since=self._since(places, found, counted),
+            boxes=boxes_compared(flaky, blame),
+            fixed=state,
+            bisection=None,
             broken=_is_broken(shown[: len(shown) - state.clean_runs]),
             failed_on=failed_on,
             passes_again=failed_on == _passing_again(shown),
-            boxes=boxes_compared(flaky, blame),
-            fixed=state,
+            judged_on=culprits(blame) or None,
             rate=(sum(run.tries.first_failed for run in flaky) + 0.5) / (len(flaky) + 1),
         )
 
     def _since(self, places: Sequence[int], found: Onset, counted: Sequence[Counted]) -> Since:
-        shares = self.shares(places, found)
+        likely = self.likely(places, found)
         within = sum(found.at)
         kinds: dict[CommitKind, float] = defaultdict(float)
-        for commit, share in shares:
-            kinds[commit.kind] += share / within if within else 0.0
-        total = fewest_that_hold(shares)
-        usual = Counter(commit.kind for commit, _ in shares)
+        for commit, chance in likely:
+            kinds[commit.kind] += chance / within if within else 0.0
+        total = fewest_that_hold(likely)
+        usual = Counter(commit.kind for commit, _ in likely)
         return Since(
             branch=self._branch,
             before=found.before + found.never,
+            suspects=tuple(
+                shapes.SuspectCommit(**commit._asdict(), chance=chance)
+                for commit, chance in likely[: min(total, SHOWN_MAX)]
+            ),
+            suspects_total=total,
+            kinds=shapes.Kinds(**{kind.value: chance for kind, chance in kinds.items()}),
             begins_at=self._begins_at,
             is_first=self._is_first,
-            chances=dict.fromkeys(self._at, 0.0) | {one.commit.sha: one.share for one in shares},
-            suspects=shares[: min(total, SHOWN_MAX)],
-            suspects_total=total,
-            kinds=dict(kinds),
-            usual={kind: times / len(shares) for kind, times in usual.items()},
-            ends=self._ends(shares[:total], counted),
+            chances=dict.fromkeys(self._at, 0.0) | {one.commit.sha: one.chance for one in likely},
+            by_kind=dict(kinds),
+            usual={kind: times / len(likely) for kind, times in usual.items()},
+            ends=self._ends(likely[:total], counted),
         )
 
     def _ends(
-        self, suspects: Sequence[SuspectCommit], counted: Sequence[Counted]
+        self, suspects: Sequence[LikelyCommit], counted: Sequence[Counted]
     ) -> tuple[str, str] | None:
         failed = {one.at for one in counted if one.tries.first_failed}
         places = [self._at[suspect.commit.sha] for suspect in suspects]
@@ -488,16 +436,16 @@ class SeenProduct:
             return None
         return self._order[clean[-CLEAN_BEFORE:][0]].sha, self._order[max(bad)].sha
 
-    def shares(self, places: Sequence[int], found: Onset) -> list[SuspectCommit]:
+    def likely(self, places: Sequence[int], found: Onset) -> list[LikelyCommit]:
         """Return each commit with its chance, likeliest first. What a step is worth is shared among
         the commits that came with it.
         """
-        shares = [
-            SuspectCommit(commit, chance / (at - before))
+        likely = [
+            LikelyCommit(commit, chance / (at - before))
             for at, before, chance in zip(places[1:], places, found.at[1:], strict=False)
             for commit in self._order[before + 1 : at + 1]
         ]
-        return sorted(shares, key=lambda one: -one.share)
+        return sorted(likely, key=lambda one: -one.chance)
 
 
 def _tries(result: NotableResult | None) -> Step:
@@ -563,14 +511,27 @@ def _is_broken(runs: Sequence[Counted]) -> bool:
     )
 
 
-def fewest_that_hold(shares: Sequence[SuspectCommit]) -> int:
+def fewest_that_hold(likely: Sequence[LikelyCommit]) -> int:
     """Return how many of these, likeliest first, hold `SET_HOLDS` of all their chances."""
-    held, needed = 0.0, SET_HOLDS * sum(share.share for share in shares)
-    for number, one in enumerate(shares, 1):
-        held += one.share
+    held, needed = 0.0, SET_HOLDS * sum(chance for _, chance in likely)
+    for number, (_, chance) in enumerate(likely, 1):
+        held += chance
         if held >= needed:
             return number
-    return len(shares)
+    return len(likely)
+
+
+def bisected(test: Intermittent) -> Intermittent:
+    """Return the same with what a bisection of the suspects takes, on the boxes that can show the
+    failure; none where there is nothing to look for, as it is fixed or its commit is sure, or where
+    it takes too many runs.
+    """
+    since, boxes = test.since, test.boxes
+    if test.is_fixed or any(suspect.chance >= SURE for suspect in since.suspects):
+        return test
+    is_alike = (boxes.alike or 0.0) >= STRONG
+    able = boxes.boxes_total if is_alike else len(test.judged_on or test.failed_on)
+    return replace(test, bisection=effort(max(1, since.suspects_total), test.rate, able))
 
 
 def culprits(blame: Blame[Side] | None) -> Collection[str]:
@@ -584,12 +545,22 @@ def boxes_compared(flaky: Sequence[Counted], blame: Blame[Side] | None) -> Boxes
     """Return the boxes of a test by their runs since it is flaky."""
     runs = Counter(run.box_key for run in flaky)
     failed = Counter(run.box_key for run in flaky if run.tries.first_failed)
-    of_boxes = rates([(failed[box], number) for box, number in runs.items()])
+    counts = [(failed[box], number) for box, number in runs.items()]
     in_common = set() if blame is None else {box_of(side) for side in blame.compared}
-    boxes = [BoxRate(box, rate, box in in_common) for box, rate in zip(runs, of_boxes, strict=True)]
-    boxes.sort(key=lambda box: (not box.compared, -box.rate.low, box.box_key))
+    boxes = [
+        BoxRate(box_key=box, rate=rate, compared=box in in_common)
+        for box, rate in zip(runs, rates(counts), strict=True)
+    ]
+    # Of few attempts, too: an interval that is not shown still tells which box is likelier worse.
+    lows = {box: low for box, (low, _) in zip(runs, jeffreys(counts), strict=True)}
+    boxes.sort(key=lambda row: (not row.compared, -lows[row.box_key], row.box_key))
     alike = None if blame is None else blame.alike
-    return BoxesCompared(boxes[:SHOWN_MAX], len(boxes), len(in_common), alike)
+    return BoxesCompared(
+        boxes=tuple(boxes[:SHOWN_MAX]),
+        boxes_total=len(boxes),
+        compared=len(in_common),
+        alike=alike,
+    )
 
 
 def _failed_last(told: Sequence[Told]) -> Collection[str]:

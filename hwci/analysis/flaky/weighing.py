@@ -15,9 +15,9 @@ from math import exp, log, log1p, log2
 from typing import NamedTuple
 
 from hwci.analysis.certainty import RUNS_MAX, SURE, log_beta
+from hwci.contract.bisection import AT_ONCE_MAX
+from hwci.contract.suspects import Effort
 
-AT_ONCE_MAX = 8
-"""The most runs that are chosen together."""
 _BEFORE = (1.0, 39.0)
 _AFTER = (0.5, 0.5)
 """Priors of the two rates: as if so many runs had failed, and passed, before any was seen. Before
@@ -256,24 +256,14 @@ def _times_log(chance: float) -> float:
     return chance * log2(chance) if chance > 0 else 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class Effort:
-    """About what a bisection takes: `runs` one after the other, or `rounds` of runs on so many
-    boxes at once.
-    """
-
-    commits: int
-    runs: int
-    boxes: int
-    rounds: int
-
-
 def effort(commits: int, rate: float, boxes: int) -> Effort | None:
     """Return what it takes to find one of these commits; None: more than `RUNS_MAX` runs."""
     at_once = min(boxes, AT_ONCE_MAX)
     # A rate is known no better than by two digits, so tests share what was computed.
     runs, rounds = (rounds_needed(commits, float(f"{rate:.2g}"), one) for one in (1, at_once))
-    return None if runs is None or rounds is None else Effort(commits, runs, at_once, rounds)
+    if runs is None or rounds is None:
+        return None
+    return Effort(commits=commits, runs=runs, boxes=at_once, rounds=rounds)
 
 
 @lru_cache(maxsize=4096)

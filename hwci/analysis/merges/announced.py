@@ -4,19 +4,20 @@ Which these are is decided by the rules (`engine/rules/merges.py`) and in `unche
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
-from hwci.analysis.merges.unchecked import UncheckedCause, explain
-from hwci.contract.vocabulary import MergeColumn
+from hwci.analysis.merges.unchecked import CAUSES, explain
+from hwci.contract.merges import AnnouncedMerge
+from hwci.contract.vocabulary import MergeColumn, UncheckedCause
 from hwci.engine.facts import Announcement
 from hwci.engine.history import History, Listing, Scope, SightedRun
+from hwci.engine.page.merges import checking_run, merge_fields
 from hwci.engine.page.tables import Selection, checks_of, with_runs
 from hwci.engine.periods import Period
 from hwci.engine.rules.merges import in_order
 
 
-@dataclass(frozen=True, slots=True)
-class AnnouncedMerge:
+class _Told(NamedTuple):
     """A merge. `runs`: those that checked it, else those that tell its `cause`, the earliest first.
     `cause` None: a run checked it. `subject`: of its commit, if a run has it.
     """
@@ -39,16 +40,30 @@ def announced(
     """
     merges = {one.announcement: one.checked for one in history.merges(scope, period)}
 
-    def described(rows: Sequence[Announcement]) -> list[AnnouncedMerge]:
+    def described(rows: Sequence[Announcement]) -> list[_Told]:
         checked = checks_of(history, [row for row in rows if merges[row]])
         unchecked = explain(history, [row for row in rows if not merges[row]])
-        found: dict[Announcement, AnnouncedMerge] = {}
+        found: dict[Announcement, _Told] = {}
         for merge, runs, subject in checked:
-            found[merge] = AnnouncedMerge(merge, None, visible(merge.repo_key, runs), subject)
+            found[merge] = _Told(merge, None, visible(merge.repo_key, runs), subject)
         for row in unchecked:
             merge = row.announcement
             runs = visible(merge.repo_key, row.runs)
-            found[merge] = AnnouncedMerge(merge, row.cause, runs, row.subject)
+            found[merge] = _Told(merge, row.cause, runs, row.subject)
         return [found[row] for row in rows]
 
-    return with_runs(in_order(merges), selection, described)
+    listing = with_runs(in_order(merges), selection, described)
+    return Listing([_row(history, row) for row in listing.items], listing.total)
+
+
+def _row(history: History, row: _Told) -> AnnouncedMerge:
+    merge, run = row.announcement, next(iter(row.runs), None)
+    return AnnouncedMerge(
+        **merge_fields(merge),
+        subject=row.subject,
+        checked=row.cause is None,
+        run=None if run is None else checking_run(history, merge.repo_key, run),
+        cause=row.cause,
+        cause_text=None if row.cause is None else CAUSES[row.cause].text,
+        boxes=tuple(dict.fromkeys(run.box_key for run in row.runs)),
+    )

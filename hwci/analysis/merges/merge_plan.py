@@ -7,16 +7,19 @@ checked by any of these, or by the cheapest product of its repository. It is the
 runs, and of board time as recorded runs took it (ADR 0009).
 """
 
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from enum import StrEnum
 from statistics import median
 from typing import NamedTuple
 
 from hwci.analysis.outcomes import ProductOutcomes, RecordedRuns, RunOutcomes
+from hwci.analysis.run_command import TO_FILL_IN, run_command
 from hwci.contract import words
+from hwci.contract.merges import CiJob, MergePlan, PlannedRun, UnplannedMerges
+from hwci.contract.shape import ListPage
+from hwci.contract.vocabulary import MissingRun
 from hwci.engine.facts import Announcement, Product
 from hwci.engine.history import Scope
 from hwci.engine.page.tables import subjects_of
@@ -36,13 +39,6 @@ class BoxOffer(NamedTuple):
     runs: int
 
 
-class MissingRun(StrEnum):
-    """Why no run can be planned for a merge."""
-
-    NO_RUN = "no_run"
-    NOT_REACHED = "not_reached"
-
-
 MISSING = {
     MissingRun.NO_RUN: (
         "Not enough data: no run of it reached the hardware with a test in the period"
@@ -52,7 +48,7 @@ MISSING = {
 
 
 @dataclass(frozen=True, slots=True)
-class PlannedRun:
+class CommitRun:
     """A run of a product at a commit, on its cheapest box, and the merges that it checks."""
 
     sha: str
@@ -67,13 +63,13 @@ class PlannedRun:
 
 
 @dataclass(frozen=True, slots=True)
-class MergePlan:
+class LeastRuns:
     """The runs, the cheapest first, and the merges for which none can be planned. `merges`: the
     number of all unchecked ones.
     """
 
     merges: int
-    runs: Sequence[PlannedRun]
+    runs: Sequence[CommitRun]
     unplanned: Mapping[Announcement, MissingRun]
 
     @property
@@ -82,13 +78,71 @@ class MergePlan:
         return sum(run.offer.seconds for run in self.runs)
 
 
+def merge_plan(
+    history: RecordedRuns,
+    scope: Scope,
+    period: Period,
+    least: LeastRuns,
+    paged: Callable[[Sequence[PlannedRun]], ListPage[PlannedRun]],
+) -> MergePlan:
+    """Return these runs with their commands. `paged`: the page of them that is shown."""
+    jobs = {
+        product: pages[-1]
+        for product in {run.offer.product for run in least.runs}
+        if (pages := history.ci_pages(Scope(*product), period))
+    }
+    unplanned = Counter(
+        (merge.repo_key, merge.suite, missing) for merge, missing in least.unplanned.items()
+    )
+    return MergePlan(
+        period=period.shown,
+        product=scope.product,
+        unchecked_merges=least.merges,
+        board_seconds=least.board_seconds,
+        runs=paged([_row(run) for run in least.runs]),
+        to_fill_in=TO_FILL_IN,
+        ci_jobs=tuple(
+            CiJob(repo_key=product.repo_key, suite=product.suite, ci_url=page)
+            for product, page in sorted(jobs.items())
+        ),
+        unplanned=tuple(
+            UnplannedMerges(
+                repo_key=repo_key,
+                suite=suite,
+                merges=merges,
+                missing=missing,
+                missing_text=MISSING[missing],
+            )
+            for (repo_key, suite, missing), merges in sorted(
+                unplanned.items(), key=lambda counted: (counted[0][0], counted[0][1] or "")
+            )
+        ),
+    )
+
+
+def _row(run: CommitRun) -> PlannedRun:
+    product, box_key = run.offer.product, run.offer.box_key
+    return PlannedRun(
+        repo_key=product.repo_key,
+        suite=product.suite,
+        sha=run.sha,
+        branch=run.branch,
+        subject=run.subject,
+        box_key=box_key,
+        board_seconds=run.offer.seconds,
+        runs_seen=run.offer.runs,
+        merges=len(run.merges),
+        command=run_command(product, box_key, run.branch, run.sha),
+    )
+
+
 def plan(
     history: RecordedRuns,
     scope: Scope,
     period: Period,
     merges: Sequence[Announcement],
     box_key: str | None = None,
-) -> MergePlan:
+) -> LeastRuns:
     """Return the runs that would check these merges. `period`: whose runs tell what a run takes;
     `box_key`: the only box on which they may run.
     """
@@ -97,7 +151,7 @@ def plan(
     by_commit: dict[tuple[str, str], list[Announcement]] = defaultdict(list)
     for merge in merges:
         by_commit[merge.repo_key, merge.sha].append(merge)
-    runs: list[PlannedRun] = []
+    runs: list[CommitRun] = []
     unplanned: dict[Announcement, MissingRun] = {}
     for (repo_key, sha), of_commit in by_commit.items():
         history.check_time()
@@ -108,13 +162,13 @@ def plan(
                 for merge in of_commit
                 if merge.suite == offer.product.suite or (merge.suite is None and number == 0)
             ]
-            runs.append(PlannedRun(sha, offer, checked, subjects.get((repo_key, sha))))
+            runs.append(CommitRun(sha, offer, checked, subjects.get((repo_key, sha))))
         suites = {offer.product.suite for offer in found}
         for merge in of_commit:
             if merge.suite not in suites and not (merge.suite is None and found):
                 unplanned[merge] = offers.missing(repo_key, merge.suite)
     runs.sort(key=lambda run: run.offer)
-    return MergePlan(len(merges), runs, unplanned)
+    return LeastRuns(len(merges), runs, unplanned)
 
 
 def _offers_for(repo_key: str, merges: Sequence[Announcement], offers: "Offers") -> list[BoxOffer]:

@@ -7,26 +7,18 @@ did, and changes no count of them.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from enum import StrEnum
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import NamedTuple
 
 from hwci.contract import words
+from hwci.contract.merges import ExplainedMerge
+from hwci.contract.vocabulary import MergeColumn, UncheckedCause
 from hwci.engine.facts import Announcement
-from hwci.engine.history import History, SightedRun
-from hwci.engine.page.tables import subjects_of
+from hwci.engine.history import History, Listing, SightedRun
+from hwci.engine.page.merges import checking_run, merge_fields
+from hwci.engine.page.tables import Selection, subjects_of, with_runs
 from hwci.engine.rules.merges import checks, is_of_product
-
-
-class UncheckedCause(StrEnum):
-    """Why a merge is unchecked."""
-
-    HARDWARE_NOT_REACHED = "hardware_not_reached"
-    NO_TESTS = "no_tests"
-    OTHER_PRODUCT = "other_product"
-    NOT_IN_PUSH_LIST = "not_in_push_list"
-    NOTHING_RAN = "nothing_ran"
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +31,45 @@ class UncheckedMerge:
     cause: UncheckedCause
     runs: Sequence[SightedRun]
     subject: str | None
+
+
+def unchecked_merges(
+    history: History,
+    merges: Sequence[Announcement],
+    selection: Selection[MergeColumn],
+    visible: Callable[[str, Sequence[SightedRun]], Sequence[SightedRun]],
+) -> Listing[ExplainedMerge]:
+    """Return the selected ones of these unchecked merges, each with its cause. `visible`: those of
+    the runs of a repository that may be told of.
+    """
+
+    def explained(some: Sequence[Announcement]) -> list[UncheckedMerge]:
+        return [
+            replace(row, runs=visible(row.announcement.repo_key, row.runs))
+            for row in explain(history, some)
+        ]
+
+    listing = with_runs(merges, selection, explained)
+    return Listing([_row(history, row) for row in listing.items], listing.total)
+
+
+def _row(history: History, row: UncheckedMerge) -> ExplainedMerge:
+    merge, cause = row.announcement, CAUSES[row.cause]
+    first_on: dict[str, SightedRun] = {}
+    for run in row.runs:
+        first_on.setdefault(run.box_key, run)
+    runs = {box: checking_run(history, merge.repo_key, run) for box, run in first_on.items()}
+    first = runs.pop(row.runs[0].box_key) if row.runs else None
+    return ExplainedMerge(
+        **merge_fields(merge),
+        cause=row.cause,
+        cause_text=cause.text,
+        to_do=cause.to_do,
+        run=first,
+        other_boxes=tuple(sorted(runs)),
+        other_runs=tuple(runs[box] for box in sorted(runs)),
+        subject=row.subject,
+    )
 
 
 def explain(history: History, merges: Sequence[Announcement]) -> list[UncheckedMerge]:

@@ -4,10 +4,10 @@
 This module decides when there is enough data for them. It does not know what was measured.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 from datetime import timedelta
 
+from hwci.contract.times_to_fix import Spread
 from hwci.said import lasted
 
 FEWEST = 6
@@ -16,62 +16,49 @@ _LEFT = (0.75, 0.5, 0.25)
 _ROUNDING = 1e-9
 
 
-@dataclass(frozen=True, slots=True)
-class Spread:
-    """How long it took, of `known` times that ended. Each of the three is a time within which a
-    quarter, half or three quarters of all ended; None if too few are known, or if so many have not
-    ended yet.
-    """
-
-    known: int
-    quarter: timedelta | None = None
-    median: timedelta | None = None
-    three_quarters: timedelta | None = None
-
-    @property
-    def is_enough(self) -> bool:
-        """Whether as many are known as a median needs."""
-        return self.known >= FEWEST
-
-    @property
-    def half(self) -> str:
-        """Within which time half of all ended, in words."""
-        if not self.is_enough:
-            return "not enough data"
-        if self.quarter is None:
-            return "more than three quarters have not ended"
-        return "more than half have not ended" if self.median is None else lasted(self.median)
-
-    @property
-    def says(self) -> str:
-        """The spread in words."""
-        if not self.is_enough:
-            return f"{self.half} ({self.known} known, {FEWEST} needed)"
-        if self.quarter is None:
-            return self.half
-        if self.median is None or self.three_quarters is None:
-            return f"{self.half} (a quarter: up to {lasted(self.quarter)})"
-        return f"{self.half} (half took {lasted(self.quarter)} to {lasted(self.three_quarters)})"
-
-
 def spread(ended: Sequence[timedelta], lasting: Sequence[timedelta] = ()) -> Spread:
     """Return the spread of times. `lasting`: how long others have lasted that have not ended; they
     count among those that take longer, as far as they were seen.
     """
-    if len(ended) < FEWEST:
-        return Spread(len(ended))
-    return Spread(len(ended), *_reached(sorted(ended), sorted(lasting)))
+    known = len(ended)
+    if known < FEWEST:
+        few = "not enough data"
+        return _spread(known, [None, None, None], few, f"{few} ({known} known, {FEWEST} needed)")
+    quarter, median, three_quarters = times = _reached(sorted(ended), sorted(lasting))
+    if quarter is None:
+        longer = "more than three quarters have not ended"
+        return _spread(known, times, longer, longer)
+    half = "more than half have not ended" if median is None else lasted(median)
+    ends = f"a quarter: up to {lasted(quarter)}"
+    if median is not None and three_quarters is not None:
+        ends = f"half took {lasted(quarter)} to {lasted(three_quarters)}"
+    return _spread(known, times, half, f"{half} ({ends})")
+
+
+def _spread(known: int, times: Iterable[timedelta | None], half: str, says: str) -> Spread:
+    quarter, median, three_quarters = (
+        None if time is None else time.total_seconds() for time in times
+    )
+    return Spread(
+        known=known,
+        quarter_s=quarter,
+        median_s=median,
+        three_quarters_s=three_quarters,
+        missing="few" if known < FEWEST else None,
+        half=half,
+        says=says,
+    )
 
 
 def _reached(ended: Sequence[timedelta], lasting: Sequence[timedelta]) -> list[timedelta | None]:
     """Return when no more than each of `_LEFT` had not ended."""
-    found: list[timedelta | None] = []
+    times: list[timedelta | None] = []
     left, gone = 1.0, 0
     total = len(ended) + len(lasting)
     for at, time in enumerate(ended):
         while gone < len(lasting) and lasting[gone] < time:
             gone += 1
         left *= 1 - 1 / (total - at - gone)
-        while len(found) < len(_LEFT) and left <= _LEFT[len(found)] + _ROUNDING:
-            found.append(time)
-    return [*found, *[None] * (len(_LEFT) - len(found))]
+        while len(times) < len(_LEFT) and left <= _LEFT[len(times)] + _ROUNDING:
+            times.append(time)
+    return [*times, *[None] * (len(_LEFT) - len(times))]

@@ -6,30 +6,11 @@ counted is decided where the page is made (`engine/page`).
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 
-from hwci.analysis.periods.days import DayCounts
+from hwci.contract.days import DayCounts, Target, Targets
+from hwci.contract.products import Targets as Aims
 from hwci.engine.facts import SuiteConfig
-from hwci.engine.facts import Targets as Aims
-
-
-@dataclass(frozen=True, slots=True)
-class Target:
-    """A share in percent to reach, or not to exceed. `met`: by the whole period; None where it
-    has no share.
-    """
-
-    rate: float
-    met: bool | None
-
-
-@dataclass(frozen=True, slots=True)
-class Targets:
-    """The targets of the shares of the tiles; None where there is no common one."""
-
-    merges_checked: Target | None
-    infra_runs: Target | None
 
 
 def targets(configs: Iterable[SuiteConfig | None], days: Sequence[DayCounts]) -> Targets | None:
@@ -44,8 +25,10 @@ def targets(configs: Iterable[SuiteConfig | None], days: Sequence[DayCounts]) ->
     merges = sum(day.merges_checked for day in days), sum(day.merges_announced for day in days)
     runs = sum(day.infra_runs for day in days), sum(day.runs for day in days)
     return Targets(
-        merges_checked=None if least is None else Target(least, _is_met(*merges, least=least)),
-        infra_runs=None if most is None else Target(most, _is_met(*runs, most=most)),
+        merges_checked=(
+            None if least is None else Target(rate=least, met=_is_met(*merges, least=least))
+        ),
+        infra_runs=None if most is None else Target(rate=most, met=_is_met(*runs, most=most)),
     )
 
 

@@ -7,14 +7,14 @@ cause explains are one incident (`incidents.py`): a commit that breaks ten tests
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from hwci.analysis.failures.one_cause import Began, CauseKey, Ends, Failed, causes_of
 from hwci.analysis.outcomes import RecordedRuns
-from hwci.analysis.periods.spread import Spread, spread
+from hwci.analysis.periods.spread import spread
 from hwci.analysis.periods.trends import before_of
+from hwci.contract.times_to_fix import IncidentTimes, TimesToFix
 from hwci.contract.vocabulary import Label, Verdict
 from hwci.engine.facts import Product
 from hwci.engine.history import Episode, Failure, History, Scope
@@ -43,78 +43,61 @@ class Member(NamedTuple):
     fixed_at: datetime | None
 
 
-@dataclass(frozen=True, slots=True)
-class TimesToFix:
-    """The incidents that began in a period, of a product or one of its boxes; without a product, of
-    all. `to_detect`: from the merge to the start of the first failing run, of those whose merge is
-    known. `to_fix`: from there to the start of the first run in which all of it passed;
-    `failing`: how many still fail.
-    """
+class Where(NamedTuple):
+    """A product on all its boxes, or one of its boxes; without a product, all products."""
 
     product: Product | None
     box_key: str | None
-    incidents: int
-    failing: int
-    to_detect: Spread
-    to_fix: Spread
 
 
-def times_to_fix(
-    history: RecordedRuns, scope: Scope, period: Period, now: datetime
-) -> list[TimesToFix]:
+def times_to_fix(history: RecordedRuns, scope: Scope, period: Period) -> list[TimesToFix]:
     """Return the times of all products, then of each with its boxes, the boxes with most incidents
-    first. `now`: until when what still fails has lasted.
+    first, each beside that of the period before. What still fails has lasted until the end of the
+    period, in both.
     """
-    members = _members(history, scope, period)
-    found: dict[tuple[Product | None, str | None], list[Member]] = defaultdict(list)
-    for member in members:
-        for of in ((None, None), (member.product, None), (member.product, member.box_key)):
-            found[of].append(member)
-    rows = [_row(*of, some, now) for of, some in found.items()]
-    rows.sort(key=_place)
-    return rows
-
-
-class BesideBefore(NamedTuple):
-    """Times of a period, and of the one before; None if that was not recorded whole."""
-
-    now: TimesToFix
-    before: TimesToFix | None
-
-
-def beside_before(history: RecordedRuns, scope: Scope, period: Period) -> list[BesideBefore]:
-    """Return the times of a period, each beside that of the period before. What still fails has
-    lasted until the end of the period, in both.
-    """
-    rows = times_to_fix(history, scope, period, period.end)
-    before = before_of(history, scope, period).whole if rows else None
-    if before is None:
-        return [BesideBefore(row, None) for row in rows]
-    earlier = {
-        (row.product, row.box_key): row for row in times_to_fix(history, scope, before, period.end)
-    }
-    return [
-        BesideBefore(row, earlier.get(of) or _row(*of, (), period.end))
-        for row in rows
-        for of in [(row.product, row.box_key)]
+    members = _members_by_place(history, scope, period)
+    times = {where: _times(some, period.end) for where, some in members.items()}
+    before = before_of(history, scope, period).whole if times else None
+    earlier = {} if before is None else _members_by_place(history, scope, before)
+    rows = [
+        TimesToFix(
+            **vars(now),
+            repo_key=where.product and where.product.repo_key,
+            suite=where.product and where.product.suite,
+            box_key=where.box_key,
+            before=None if before is None else _times(earlier.get(where, ()), period.end),
+        )
+        for where, now in times.items()
     ]
+    return sorted(rows, key=_place)
 
 
 def _place(row: TimesToFix) -> tuple[object, ...]:
     """Return what rows are sorted by; no name is empty."""
-    return (*(row.product or ("", "")), row.box_key is not None, -row.incidents, row.box_key or "")
+    product = row.repo_key or "", row.suite or ""
+    return (*product, row.box_key is not None, -row.incidents, row.box_key or "")
 
 
-def _row(
-    product: Product | None, box_key: str | None, members: Iterable[Member], now: datetime
-) -> TimesToFix:
+def _members_by_place(
+    history: RecordedRuns, scope: Scope, period: Period
+) -> Mapping[Where, Sequence[Member]]:
+    by_place: dict[Where, list[Member]] = defaultdict(list)
+    for member in _members(history, scope, period):
+        product = member.product
+        for where in (Where(None, None), Where(product, None), Where(product, member.box_key)):
+            by_place[where].append(member)
+    return by_place
+
+
+def _times(members: Iterable[Member], now: datetime) -> IncidentTimes:
+    """Return the times of incidents. `now`: until when what still fails has lasted."""
     together: dict[CauseKey, list[Member]] = defaultdict(list)
-    for one in members:
-        together[one.cause].append(one)
+    for member in members:
+        together[member.cause].append(member)
     detected, fixed, failing = [], [], []
     for some in together.values():
-        first = min(some, key=lambda one: one.failed_at)
-        ends = [one.fixed_at for one in some if one.fixed_at is not None]
+        first = min(some, key=lambda member: member.failed_at)
+        ends = [member.fixed_at for member in some if member.fixed_at is not None]
         if first.merged_at is not None:
             detected.append(first.failed_at - first.merged_at)
         if len(ends) == len(some):
@@ -122,9 +105,7 @@ def _row(
             fixed.append(max(max(ends) - first.failed_at, timedelta()))
         else:
             failing.append(max(now - first.failed_at, timedelta()))
-    return TimesToFix(
-        product=product,
-        box_key=box_key,
+    return IncidentTimes(
         incidents=len(together),
         failing=len(failing),
         to_detect=spread(detected),
@@ -134,7 +115,7 @@ def _row(
 
 def _members(history: RecordedRuns, scope: Scope, period: Period) -> list[Member]:
     episodes = _ended_or_failing(history, history.episodes(scope, period))
-    runs = history.episode_runs([one for one, _ in episodes])
+    runs = history.episode_runs([episode for episode, _ in episodes])
     classifier, failed = Classifier(history), []
     for (episode, label), ran in zip(episodes, runs, strict=True):
         history.check_time()
@@ -143,9 +124,9 @@ def _members(history: RecordedRuns, scope: Scope, period: Period) -> list[Member
         failed.append(Failed(episode.key, episode.last_sha, ends, tested))
 
     def members(wanted: Sequence[int]) -> Iterator[Sequence[Failure]]:
-        some = [one for one, _ in map(episodes.__getitem__, wanted) if one.commits > 1]
+        some = [episode for episode, _ in map(episodes.__getitem__, wanted) if episode.commits > 1]
         for failures in history.members(some):
-            yield sorted(failures, key=lambda one: one.place)
+            yield sorted(failures, key=lambda failure: failure.place)
 
     causes = causes_of(history, period, failed, members)
     merged = _merges(history, scope, period)
@@ -179,13 +160,13 @@ def _ended_or_failing(history: History, episodes: Sequence[Episode]) -> list[tup
 
 def _merges(history: History, scope: Scope, period: Period) -> Merged:
     """Return when commits were merged, whichever product they were announced for."""
-    found: dict[tuple[str, str, str], datetime] = {}
+    merged: dict[tuple[str, str, str], datetime] = {}
     start = last_days(LOOK_BACK_DAYS, period.start).start
     for merge in history.merges(Scope(scope.repo_key), Period(start, period.end)):
-        one = merge.announcement
-        of = one.repo_key, one.branch, one.sha
-        found[of] = min(one.merged_at, found.get(of, one.merged_at))
-    return found
+        announced = merge.announcement
+        commit = announced.repo_key, announced.branch, announced.sha
+        merged[commit] = min(announced.merged_at, merged.get(commit, announced.merged_at))
+    return merged
 
 
 def _broken_at(episode: Episode, began: Began, merged: Merged) -> datetime | None:

@@ -9,11 +9,11 @@ from datetime import UTC, datetime, timedelta
 from math import hypot
 from typing import NamedTuple
 
-from hwci.analysis.periods.days import share
+from hwci.analysis.certainty import ATTEMPTS_NEEDED, Tally, share_of_cases, wilson
+from hwci.contract.metrics import Tiles
 from hwci.contract.trends import ShareChange, TileFigure, TileName, TileTrend, Trends
 from hwci.engine.history import History, Scope
 from hwci.engine.page.overview import read_tiles
-from hwci.engine.page.reading import Tally, Tiles
 from hwci.engine.periods import Period
 
 _EARLIEST = datetime.min.replace(tzinfo=UTC)
@@ -24,13 +24,13 @@ def share_change(now: Tally, then: Tally) -> ShareChange | None:
     """Return the change of a share, with Newcombe's interval, made of Wilson's of both; None where
     one is a share of too little for an interval.
     """
-    late, early = share(*now), share(*then)
-    if late is None or early is None or late.shown_interval is None or early.shown_interval is None:
+    if min(now.total, then.total) < ATTEMPTS_NEEDED:
         return None
-    after, before = late.part / late.total, early.part / early.total
+    after, before = now.part / now.total, then.part / then.total
+    (low, high), (early_low, early_high) = wilson(after, now.total), wilson(before, then.total)
     change = after - before
-    below = hypot(after - late.low, early.high - before)
-    above = hypot(late.high - after, before - early.low)
+    below = hypot(after - low, early_high - before)
+    above = hypot(high - after, before - early_low)
     return ShareChange(change=change, low=change - below, high=change + above)
 
 
@@ -85,10 +85,10 @@ def trends(history: History, scope: Scope, period: Period) -> Trends:
 
 def _counts(tiles: Tiles) -> dict[TileName, int | Tally]:
     return {
-        "mergesChecked": tiles.merges_checked,
+        "mergesChecked": Tally(tiles.merges_checked.checked, tiles.merges_checked.announced),
         "realFwBugs": tiles.real_fw_bugs.real,
-        "flakyFailures": tiles.flaky_failures,
-        "infraRuns": tiles.infra_runs,
+        "flakyFailures": tiles.flaky_failures.count,
+        "infraRuns": Tally(tiles.infra_runs.infra, tiles.infra_runs.total),
     }
 
 
@@ -109,6 +109,6 @@ def _trend(tile: TileName, now: int | Tally, before: int | Tally | None) -> Tile
 def _figure(count: int | Tally) -> TileFigure:
     if not isinstance(count, Tally):
         return TileFigure(part=count)
-    whole = share(*count)
-    low, high = (whole and whole.shown_interval) or (None, None)
+    share = share_of_cases(*count)
+    low, high = (None, None) if share is None else (share.low, share.high)
     return TileFigure(part=count.part, total=count.total, low=low, high=high)

@@ -15,7 +15,7 @@ from hwci.client.explained import command_error, not_empty, wrong_usage
 from hwci.wire import limits
 
 if TYPE_CHECKING:
-    from hwci.wire.analysis.bisection import BisectedAnswer, ProgressAnswer
+    from hwci.contract.bisection import Bisected, Bisection
 
 bisect = typer.Typer(no_args_is_help=True)
 
@@ -69,7 +69,7 @@ class Wanted(NamedTuple):
     as_of: str | None
     boxes: int = 1
 
-    def answer(self, server: Connection) -> "ProgressAnswer":
+    def answer(self, server: Connection) -> "Bisection":
         """Ask the server."""
         if (self.good is None) != (self.bad is None):
             raise wrong_usage(
@@ -209,7 +209,7 @@ def _lines(server: Connection, wanted: Wanted, *, begins: bool, json: bool) -> N
         render.note(f"Then: {bisected.then}")
 
 
-def _found(answer: "ProgressAnswer") -> "BisectedAnswer":
+def _found(answer: "Bisection") -> "Bisected":
     if answer.found is None:
         raise command_error(
             "The commit cannot be looked for", str(answer.missing_text), str(answer.to_do)

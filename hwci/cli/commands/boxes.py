@@ -4,6 +4,7 @@
 """
 
 import os
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 from uuid import UUID
@@ -25,12 +26,13 @@ from hwci.wire import limits
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from hwci.wire.boxes import BoxAnswer, BoxInstallAnswer, BoxNoteAnswer
+    from hwci.contract.boxes import Box, BoxNote
+    from hwci.wire.boxes import BoxInstallAnswer
 
 boxes = typer.Typer(no_args_is_help=True)
 box = typer.Typer(no_args_is_help=True)
 
-Box = Annotated[str, typer.Argument(metavar="BOX", help="The box, by id or name.")]
+WhichBox = Annotated[str, typer.Argument(metavar="BOX", help="The box, by id or name.")]
 ONLINE_FOR_S = int(limits.BOX_ONLINE_FOR.total_seconds())
 _WAYS = "--token-stdin, or as HWCI_INSTALL_TOKEN (in a file: HWCI_INSTALL_TOKEN_FILE)"
 
@@ -96,7 +98,7 @@ def heartbeat(
         send_heartbeats(credential, every, note, partial(report, word="warning"))
 
 
-def _layout(view: tables.View) -> "tables.Layout[BoxAnswer]":
+def _layout(view: tables.View) -> "tables.Layout[Box]":
     column = tables.Column
     return tables.Layout(
         "boxes",
@@ -120,7 +122,7 @@ def _layout(view: tables.View) -> "tables.Layout[BoxAnswer]":
 
 @boxes.command("list")
 @listing(_layout, "boxes list", "box")
-def list_boxes(server: Connection, **wanted: Any) -> "Iterable[BoxAnswer]":
+def list_boxes(server: Connection, **wanted: Any) -> "Iterable[Box]":
     """List the boxes of an organization, and those that only reported, which have no id.
 
     Online: a heartbeat came in the last 3 minutes. Reported: nobody created it, and reports name
@@ -166,10 +168,11 @@ def health(
     end = options.time_of(as_of, "--as-of")
     found = server.send(client.calls.box_health(server.org_id(), days=days, as_of=end, **filters))
     if box is not None:
-        boxes = [row for row in found.boxes if row.box_key == box]
-        tests = [row for row in found.tests if row.box_key == box]
-        totals = {"boxes_total": len(boxes), "tests_total": len(tests)}
-        found = found.model_copy(update={"boxes": boxes, "tests": tests, **totals})
+        boxes = tuple(row for row in found.boxes if row.box_key == box)
+        tests = tuple(row for row in found.tests if row.box_key == box)
+        found = replace(
+            found, boxes=boxes, boxes_total=len(boxes), tests=tests, tests_total=len(tests)
+        )
         if not boxes:
             note(narrowing.nothing_fits(server, {**filters, "box_key": box, "days": days}, "run"))
             if form is Format.TABLE:
@@ -242,7 +245,7 @@ def create_box(
 @connected()
 def new_install_token(
     server: Connection,
-    box: Box,
+    box: WhichBox,
     json: options.Json = False,
 ) -> None:
     """Print a token for a new install of a box, whose key works until then. Owners and admins only.
@@ -260,7 +263,7 @@ def new_install_token(
 @connected()
 def rename_box(
     server: Connection,
-    box: Box,
+    box: WhichBox,
     name: Annotated[str, typer.Argument(metavar="NEW", help="Its new name.")],
 ) -> None:
     """Rename a box. Its key goes on; its earlier reports keep the old name. Owners and admins only.
@@ -281,7 +284,7 @@ def rename_box(
 
 @boxes.command("remove")
 @connected()
-def remove_box(server: Connection, box: Box) -> None:
+def remove_box(server: Connection, box: WhichBox) -> None:
     """Remove a box: its key stops at once. What it reported stays. Owners and admins only.
 
     For example:
@@ -325,7 +328,7 @@ def add_note(
     note(f"Noted of {added.box_key} at {tables.moment(added.at)} UTC: {added.text}")
 
 
-def _notes_layout(view: tables.View) -> "tables.Layout[BoxNoteAnswer]":
+def _notes_layout(view: tables.View) -> "tables.Layout[BoxNote]":
     column = tables.Column
     return tables.Layout(
         "notes",
@@ -349,7 +352,7 @@ def list_notes(
     box: Annotated[
         str | None, typer.Argument(metavar="BOX", help="The box, as in its run reports [all].")
     ] = None,
-) -> "Iterable[BoxNoteAnswer]":
+) -> "Iterable[BoxNote]":
     """List what was done to boxes, latest first.
 
     For example:
@@ -379,7 +382,7 @@ def remove_note(
     note("The note is removed.")
 
 
-def _notes(server: Connection, box: str | None = None) -> "Iterable[BoxNoteAnswer]":
+def _notes(server: Connection, box: str | None = None) -> "Iterable[BoxNote]":
     return server.items(
         client.calls.list_box_notes(
             server.org_id(), box_key=box and _key_of(server, box), limit=limits.PAGE_LIMIT_MAX

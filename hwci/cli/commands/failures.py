@@ -24,8 +24,9 @@ if TYPE_CHECKING:
 
     from hwci.cli.session.listing import Listed
     from hwci.client import Call
-    from hwci.wire.analysis.explanations import ExplanationAnswer, UnsentChanges
-    from hwci.wire.failures import FailureAnswer, FailureEvidence, ResolvedFailureAnswer
+    from hwci.contract.explanations import Explanation
+    from hwci.contract.failures import Failure, FailureEvidence, ResolvedFailure
+    from hwci.wire.analysis.explanations import UnsentChanges
 
 failures = typer.Typer(no_args_is_help=True)
 
@@ -66,7 +67,7 @@ def list_failures(
     ] = None,
     lost_board: options.LostBoard = False,
     **period: Any,
-) -> "Listed[FailureAnswer]":
+) -> "Listed[Failure]":
     """List the failures of a period, each with its label. JSON is the page; with --all, a list.
 
     For example:
@@ -82,7 +83,7 @@ def list_failures(
     listed = client.calls.lost_failures if lost_board else client.calls.list_failures
     call = listed(server.org_id(), label=label, test_id=not_empty(test, "--test"), **period)
 
-    def layout(view: tables.View) -> "tables.Layout[FailureAnswer]":
+    def layout(view: tables.View) -> "tables.Layout[Failure]":
         found = tables.failures(view, label)
         return replace(found, empty=NONE_LOST) if lost_board else found
 
@@ -161,7 +162,7 @@ def _explained(server: Connection, found: "FailureEvidence") -> what_if.Explaine
     return what_if.Explained(answer)
 
 
-def _of_git(answer: "ExplanationAnswer") -> "dict[tuple[str, str], UnsentChanges]":
+def _of_git(answer: "Explanation") -> "dict[tuple[str, str], UnsentChanges]":
     """Return what git has here of the changes that an answer had to assume."""
     from hwci.ci.reporting import between
     from hwci.wire.analysis.explanations import UnsentChanges
@@ -277,7 +278,7 @@ def reset(
 
 def send_review(
     server: Connection, org_id: UUID, failure_id: UUID, review: Review
-) -> "ResolvedFailureAnswer":
+) -> "ResolvedFailure":
     """Review a failure, and return what it is then."""
     from hwci.engine.rules.reviews import TAKES
 
@@ -285,7 +286,7 @@ def send_review(
     takes = action is None or FailureClass.AMBIGUOUS in TAKES[action]
     if not takes and _is_ambiguous(server, org_id, failure_id):
         server.send(client.calls.confirm_failure(org_id, failure_id, *words))
-    calls: dict[ReviewAction | None, Callable[..., Call[ResolvedFailureAnswer]]] = {
+    calls: dict[ReviewAction | None, Callable[..., Call[ResolvedFailure]]] = {
         ReviewAction.CONFIRM: client.calls.confirm_failure,
         ReviewAction.DISMISS: client.calls.dismiss_failure,
         None: client.calls.reset_failure,

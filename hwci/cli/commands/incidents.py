@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from hwci.cli.session.listing import Listed
-    from hwci.wire.analysis.incidents import IncidentAnswer
+    from hwci.contract.incidents import Incident
 
 MADE = {ReviewAction.CONFIRM: "confirmed", ReviewAction.DISMISS: "dismissed", None: "reset"}
 
@@ -59,7 +59,7 @@ def list_incidents(
         IncidentLabel | None, typer.Option(help="Only pending incidents, or resolved ones.")
     ] = None,
     **period: Any,
-) -> "Listed[IncidentAnswer]":
+) -> "Listed[Incident]":
     """List the incidents of a period: failures with the same beginning and the same fix, as one.
 
     --sha finds those of which something failed on the commit. JSON is the page, with each failure;
@@ -140,7 +140,7 @@ def _review(server: Connection, review: Review, text: str, days: int) -> None:
     from hwci.client.errors import ConflictError
 
     org_id, now = server.org_id(), options.now()
-    listed: dict[UUID, IncidentAnswer] = {}
+    listed: dict[UUID, Incident] = {}
 
     def of_period(back: int) -> list[UUID]:
         call = client.calls.list_incidents(
@@ -171,7 +171,7 @@ def _review(server: Connection, review: Review, text: str, days: int) -> None:
     render.write(f"{reviewed} of {counted(found.failures_total, 'failure')} {done}.")
 
 
-def _layout(view: tables.View) -> "tables.Layout[IncidentAnswer]":
+def _layout(view: tables.View) -> "tables.Layout[Incident]":
     column = tables.Column
     return tables.Layout(
         "incidents",
@@ -202,7 +202,7 @@ def _layout(view: tables.View) -> "tables.Layout[IncidentAnswer]":
     )
 
 
-def _notes(rows: "Sequence[IncidentAnswer]") -> "Iterator[str]":
+def _notes(rows: "Sequence[Incident]") -> "Iterator[str]":
     """Say of each that still fails where to look first, or what would tell, and how sure it is of
     a commit; and of others why they suspect other commits than their failures.
     """
@@ -219,24 +219,24 @@ def _some(names: "Sequence[str]", total: int) -> str:
     return named if total <= NAMED_MAX else f"{named} and {total - NAMED_MAX} more"
 
 
-def _boxes(row: "IncidentAnswer") -> str:
+def _boxes(row: "Incident") -> str:
     """Write on which boxes it fails, and on which others its tests pass on the same commits."""
     failing = _some(row.boxes, row.boxes_total)
     passing = _some(row.passes_on, row.passes_on_total)
     return f"{failing}, passes on {passing}" if passing else failing
 
 
-def _first(row: "IncidentAnswer", digits: "Callable[[str], str]" = short) -> str:
+def _first(row: "Incident", digits: "Callable[[str], str]" = short) -> str:
     return f"{digits(row.first_commit.sha)} {row.first_commit.subject}".rstrip()
 
 
-def _again(row: "IncidentAnswer") -> str:
+def _again(row: "Incident") -> str:
     """Write what trying again, in a retry or a rerun, gave: had a test passed, it is a flake."""
     tried = row.reruns + row.retries
     return f"failed again ({tried})" if tried else "not tried again"
 
 
-def _merged(row: "IncidentAnswer") -> str:
+def _merged(row: "Incident") -> str:
     """Write where a commit was merged to, and how its tests fare there."""
     there = row.merged_into
     if there is None:

@@ -18,18 +18,14 @@ from hwci.wire import limits
 
 if TYPE_CHECKING:
     from hwci.cli.session.listing import Listed
-    from hwci.wire.analysis.merges import (
-        AnnouncedMergeAnswer,
-        ExplainedMergeAnswer,
-        MergePlanAnswer,
-    )
+    from hwci.contract.merges import AnnouncedMerge, ExplainedMerge, MergePlan
 
 merges = typer.Typer(no_args_is_help=True)
 
 
 @merges.command("list")
 @listing_of_a_period("merges list", "merge")
-def list_merges(server: Connection, **period: Any) -> "Listed[AnnouncedMergeAnswer]":
+def list_merges(server: Connection, **period: Any) -> "Listed[AnnouncedMerge]":
     """List the announced merges, the latest first: the boxes that checked each, or why none did.
 
     For example:
@@ -45,7 +41,7 @@ def list_merges(server: Connection, **period: Any) -> "Listed[AnnouncedMergeAnsw
 
 @merges.command("unchecked")
 @listing_of_a_period("merges unchecked", "merge")
-def list_unchecked(server: Connection, **period: Any) -> "Listed[ExplainedMergeAnswer]":
+def list_unchecked(server: Connection, **period: Any) -> "Listed[ExplainedMerge]":
     """List the merges not checked on hardware, each with the reason why.
 
     JSON is the page; with --all, a list. `hwci runs list --sha COMMIT` shows what ran on a commit,
@@ -113,7 +109,6 @@ def plan(
         render.note(hint)
 
 
-def _without_runs(found: "MergePlanAnswer") -> "MergePlanAnswer":
+def _without_runs(found: "MergePlan") -> "MergePlan":
     runs = replace(found.runs, items=(), total=0)
-    nothing = {"runs": runs, "board_seconds": 0.0, "ci_jobs": (), "unplanned": ()}
-    return found.model_copy(update=nothing)
+    return replace(found, runs=runs, board_seconds=0.0, ci_jobs=(), unplanned=())

@@ -4,7 +4,7 @@ they look; the server computes the figures.
 """
 
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import fields, replace
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
@@ -35,9 +35,10 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from hwci.client import Call, Client
+    from hwci.contract.flaky_tests import FlakyTest
+    from hwci.contract.metrics import MetricsPage
     from hwci.contract.shape import ListPage
-    from hwci.wire.analysis.suspects import SuspectAnswer
-    from hwci.wire.metrics import FlakyTestAnswer, MetricsPage
+    from hwci.contract.suspects import RatedTest
 
     Shaped = Callable[[tables.View], tables.Layout[Any]]
 
@@ -222,10 +223,10 @@ def _flakiest(
     return Flakiest(unsure, sure=False)
 
 
-def _unsure(rows: "Iterable[FlakyTestAnswer]") -> "tuple[SuspectAnswer, ...]":
-    from hwci.wire.analysis.suspects import SuspectAnswer
+def _unsure(rows: "Iterable[FlakyTest]") -> "tuple[RatedTest, ...]":
+    from hwci.contract.suspects import RatedTest
 
-    return tuple(SuspectAnswer(**dict(row), low=None, high=None) for row in rows)
+    return tuple(RatedTest(**vars(row), low=None, high=None) for row in rows)
 
 
 class Wanted(NamedTuple):
@@ -242,8 +243,8 @@ class Wanted(NamedTuple):
 
 def _show_whole(server: Connection, wanted: Wanted, form: Format) -> None:
     """Write one table, all of it as of one instant."""
-    from hwci.analysis.flaky.suspects import RankBy
     from hwci.client import calls
+    from hwci.contract.vocabulary import RankBy
     from hwci.wire.analysis.causes import OfTable
 
     scope, name = wanted.scope, wanted.table
@@ -296,9 +297,9 @@ def _whole_flakiest(
     """Return the flakiest tests: by the lower bound, as the API gives them, or these with their
     intervals, if the server tells them.
     """
-    from hwci.analysis.flaky.suspects import RankBy
     from hwci.client import calls
     from hwci.client.errors import ApiError
+    from hwci.contract.vocabulary import RankBy
     from hwci.wire.queries import Detail
 
     rates = partial(calls.suspects, detail=Detail.RATES)
@@ -339,11 +340,11 @@ def _plain_merges(
     """Return the unchecked merges of a box as the table has them: only the runs that tell why are
     of a box, so the call gives these, too.
     """
-    from hwci.wire.metrics import UncheckedMerge
+    from hwci.contract.merges import Merge
 
-    fields = set(UncheckedMerge.model_fields)
+    names = [column.name for column in fields(Merge)]
     rows = _rows(server, table, filters, limit)
-    return [UncheckedMerge(**row.model_dump(include=fields)) for row in rows]
+    return [Merge(**{name: getattr(row, name) for name in names}) for row in rows]
 
 
 def _note_broken(server: Connection, filters: dict[str, Any]) -> int:

@@ -12,10 +12,10 @@ from hwci.wire import limits
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from hwci.wire.metrics import ProductAnswer
+    from hwci.contract.products import Product
 
 
-def _layout(view: tables.View) -> "tables.Layout[ProductAnswer]":
+def _layout(view: tables.View) -> "tables.Layout[Product]":
     column = tables.Column
     return tables.Layout(
         "products",
@@ -33,7 +33,7 @@ def _layout(view: tables.View) -> "tables.Layout[ProductAnswer]":
 
 
 @listing(_layout, "products", "product", by_key=True)
-def products(server: Connection, **wanted: Any) -> "Iterable[ProductAnswer]":
+def products(server: Connection, **wanted: Any) -> "Iterable[Product]":
     """List the products of an organization, by their last report: the names for --product.
 
     Below them stand the repositories of which a merge was announced without a product.

@@ -25,10 +25,10 @@ from hwci.wire import limits
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from hwci.contract.runs import Run, RunDetail, RunEvent, RunItem, RunTest
     from hwci.contract.shape import ListPage
-    from hwci.wire.runs import RunAnswer, RunDetail, RunEvent, RunItem, RunTest
 
-    Found = ListPage[RunAnswer] | list[RunAnswer]
+    Found = ListPage[Run] | list[Run]
 
 LATEST = 500
 FARTHEST = 10_000
@@ -185,11 +185,11 @@ def _list(
     render.emit_found(found, layout, form, "run", server.links)
 
 
-def _rows(answer: "Found") -> "Sequence[RunAnswer]":
+def _rows(answer: "Found") -> "Sequence[Run]":
     return answer if isinstance(answer, list) else answer.items
 
 
-def _all(server: Connection, call: "client.Call[ListPage[RunAnswer]]") -> "list[RunAnswer]":
+def _all(server: Connection, call: "client.Call[ListPage[Run]]") -> "list[Run]":
     """Read all pages. A run that begins meanwhile moves others on: each is listed once."""
     return list({run.id: run for run in server.items(call)}.values())
 
@@ -310,7 +310,9 @@ def _watch_one(server: Connection, org_id: UUID, run_id: UUID, json: bool) -> Ru
             for event in coming:
                 _show_event(event, json)
         if json and run.status is not RunStatus.RUNNING:
-            render.write_json(run.model_dump_json(by_alias=True, exclude_unset=True))
+            from hwci.wire.codec import as_json
+
+            render.write_json(as_json(type(run), run).decode())
     run = server.send(client.calls.get_run(org_id, run_id))
     (render.note if json else render.write)(f"{_title(run)}: {_end(run)}")
     return run.status
@@ -345,7 +347,9 @@ def _show_bar(run: "RunDetail", events: "Iterator[RunEvent]") -> None:
 
 def _show_event(event: "RunEvent", json: bool) -> None:
     if json:
-        render.write_json(event.model_dump_json(exclude_unset=True))
+        from hwci.wire.runs import event_json
+
+        render.write_json(event_json(event))
     else:
         render.write(f"{event.at:%Y-%m-%d %H:%M:%S}  {event.run_id}  {_event_words(event)}")
 
@@ -361,7 +365,7 @@ def _event_words(event: "RunEvent") -> str:
     return f"{_title(event.run)} begins: {of}, {event.run.branch} {short(event.run.sha)}"
 
 
-def _title(run: "RunAnswer") -> str:
+def _title(run: "Run") -> str:
     return f"Run {run.run_id} ({run.run_attempt}) on {run.box_key}"
 
 
@@ -370,7 +374,7 @@ def _test(test: "RunTest | RunItem") -> str:
     return f"{test.outcome or 'running'}: {test.id}{attempts}"
 
 
-def _end(run: "RunAnswer") -> str:
+def _end(run: "Run") -> str:
     if run.status is not RunStatus.REPORTED:
         return run_tables.STATUS_WORDS[run.status]
     tests = run.tests

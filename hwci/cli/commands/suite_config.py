@@ -24,8 +24,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from hwci.ci.reporting import CommitKinds, PathCheck
-    from hwci.wire.failures import ClassAnswer, ReclassifiedFailure, ReviewAnswer
-    from hwci.wire.metrics import RealFwBugs, SuiteConfigAnswer, SuiteConfigPlan
+    from hwci.contract.failures import ClassAndReason, ReclassifiedFailure, Review
+    from hwci.contract.metrics import RealFwBugs, SuiteConfigPlan
+    from hwci.contract.products import SuiteConfig
 
 suite_config = typer.Typer(no_args_is_help=True)
 
@@ -272,16 +273,16 @@ def _plan_layout(rows: "Sequence[ReclassifiedFailure]") -> "tables.Layout[Reclas
     return tables.Layout("plan", "What would change", columns, fields="", empty="")
 
 
-def _class(found: "ClassAnswer") -> str:
+def _class(found: "ClassAndReason") -> str:
     words = tables.CLASS_WORDS[found.failure_class]
     return f"{words}: {found.reason_text}" if found.reason_text else words
 
 
-def _review(review: "ReviewAnswer | None") -> str:
+def _review(review: "Review | None") -> str:
     return f"{REVIEWED[review.action]} by {review.by.name}" if review else ""
 
 
-def _layout(view: tables.View) -> "tables.Layout[SuiteConfigAnswer]":
+def _layout(view: tables.View) -> "tables.Layout[SuiteConfig]":
     column = tables.Column
     return tables.Layout(
         "suite-configs",
@@ -304,7 +305,7 @@ def _layout(view: tables.View) -> "tables.Layout[SuiteConfigAnswer]":
 
 @suite_config.command("list")
 @listing(_layout, "suite-config list", "configuration", by_key=True)
-def list_configurations(server: Connection, **wanted: Any) -> "Iterator[SuiteConfigAnswer]":
+def list_configurations(server: Connection, **wanted: Any) -> "Iterator[SuiteConfig]":
     """List the suite configurations that the server holds, the newest first.
 
     For example:
@@ -331,6 +332,7 @@ def show(
 
       hwci suite-config show acme/firmware:sensor-fw > sensor.json
     """
+    from hwci.wire.codec import plain
     from hwci.wire.nearest import hint
     from hwci.wire.reports import SuiteConfiguration
 
@@ -341,11 +343,10 @@ def show(
         cause = hint(product, held) or "none of this name was sent: hwci suite-config list"
         fix = "Send one: hwci suite-config apply; or name another product"
         raise command_error(f"{product} has no suite configuration", cause, fix)
-    fields = config.model_dump(by_alias=False, exclude={"updated_at"}, exclude_none=True)
-    body = SuiteConfiguration.model_validate(fields)
+    body = SuiteConfiguration.model_validate(plain(config, by_alias=False))
     render.write_json(body.model_dump_json(indent=2, exclude_none=True))
 
 
-def _sent(server: Connection, **wanted: Any) -> "Iterator[SuiteConfigAnswer]":
+def _sent(server: Connection, **wanted: Any) -> "Iterator[SuiteConfig]":
     most = limits.PAGE_LIMIT_MAX
     return server.items(client.calls.list_suite_configs(server.org_id(), limit=most, **wanted))

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`hwci tests`: which there are, and one over time. `one_test.py` decides how that looks."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -15,7 +16,7 @@ from hwci.wire import limits
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from hwci.wire.analysis.one_test import TestNameAnswer
+    from hwci.contract.one_test import TestName
 
 tests = typer.Typer(no_args_is_help=True)
 
@@ -58,8 +59,8 @@ def show(
     )
     found = server.send(call)
     if box is not None:
-        rows = [row for row in found.boxes if row.box_key == box]
-        found = found.model_copy(update={"boxes": rows, "boxes_total": len(rows)})
+        rows = tuple(row for row in found.boxes if row.box_key == box)
+        found = replace(found, boxes=rows, boxes_total=len(rows))
         if not rows:
             of = {"box_key": box, "repo_key": repo_key, "suite": suite, "days": days}
             render.note(narrowing.nothing_fits(server, of, "run"))
@@ -68,7 +69,7 @@ def show(
     one_test.show(found, form, server.links)
 
 
-def _layout(view: tables.View) -> "tables.Layout[TestNameAnswer]":
+def _layout(view: tables.View) -> "tables.Layout[TestName]":
     return tables.Layout(
         "tests",
         "Tests",
@@ -83,9 +84,7 @@ def _layout(view: tables.View) -> "tables.Layout[TestNameAnswer]":
 
 @tests.command("list")
 @listing(_layout, "tests list", "test", by_key=True)
-def listed(
-    server: Connection, *, search: Search = None, **where: Any
-) -> "Iterable[TestNameAnswer]":
+def listed(server: Connection, *, search: Search = None, **where: Any) -> "Iterable[TestName]":
     """List the tests that reports name: the names for hwci tests show.
 
     For example:

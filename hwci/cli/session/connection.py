@@ -35,9 +35,9 @@ if TYPE_CHECKING:
     from hwci.client import Call, Client
     from hwci.client._protocol import Token
     from hwci.client.errors import ApiError
+    from hwci.contract.products import Product
     from hwci.contract.shape import ListPage
     from hwci.wire.accounts import OwnOrganization, OwnReaderKey
-    from hwci.wire.metrics import ProductAnswer
 
 
 T = TypeVar("T")
@@ -206,7 +206,7 @@ def uuid_in(text: str) -> UUID | None:
         return None
 
 
-def _unclear(suite: str, known: "Sequence[ProductAnswer]") -> ExplainedError:
+def _unclear(suite: str, known: "Sequence[Product]") -> ExplainedError:
     """Return the error of a suite that stands alone, and is not that of one product. `known`: those
     that have it, else those that may be meant.
     """

@@ -15,15 +15,10 @@ from hwci.said import counted, percent, short
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from hwci.wire.analysis.bisection import (
-        BisectedAnswer,
-        CandidateAnswer,
-        NextRunAnswer,
-        ProgressAnswer,
-    )
+    from hwci.contract.bisection import Bisected, Bisection, Candidate, NextRun
 
 
-def start(found: ProgressAnswer, bisected: BisectedAnswer) -> Iterator[str]:
+def start(found: Bisection, bisected: Bisected) -> Iterator[str]:
     """Return the lines that begin a bisection: where the commit may be."""
     good, *others = bisected.commits
     yield f"# {found.test_id} began to fail in one of {counted(len(others), 'commit')}"
@@ -31,7 +26,7 @@ def start(found: ProgressAnswer, bisected: BisectedAnswer) -> Iterator[str]:
     yield ""
 
 
-def next_run(bisected: BisectedAnswer) -> Iterator[str]:
+def next_run(bisected: Bisected) -> Iterator[str]:
     """Return the lines of the next runs, or of the commit that was found."""
     yield f"# {bisected.says}"
     for number, run in enumerate(bisected.next_runs):
@@ -48,7 +43,7 @@ def next_run(bisected: BisectedAnswer) -> Iterator[str]:
         yield f"# {words.NO_BOX_ANSWERS}: mend one, then ask again."
 
 
-def _never_failed(run: NextRunAnswer) -> str:
+def _never_failed(run: NextRun) -> str:
     """Say why a box is worth a run on which the test did not fail yet."""
     if not run.runs:
         return "No run of the test was on this box yet: what it does there is not known."
@@ -56,7 +51,7 @@ def _never_failed(run: NextRunAnswer) -> str:
     return f"{passed}, which may be chance: a failure there would tell much."
 
 
-def commits(bisected: BisectedAnswer) -> tables.Layout[CandidateAnswer]:
+def commits(bisected: Bisected) -> tables.Layout[Candidate]:
     """Return the layout of the commits, the good one first, each with its chance."""
     good = bisected.commits[0].sha
     column = tables.Column

@@ -14,17 +14,13 @@ from hwci.said import tenths
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from hwci.wire.analysis.benches import (
-        BenchesAnswer,
-        BoxHealthAnswer,
-        ShareAnswer,
-        TestOnBoxAnswer,
-    )
+    from hwci.contract.benches import Benches, BoxHealth, TestOnBox
+    from hwci.contract.shares import Share
 
 _HOUR = 3600
 
 
-def show(found: BenchesAnswer, form: Format, links: Links | None = None) -> None:
+def show(found: Benches, form: Format, links: Links | None = None) -> None:
     """Write the answer in the form that was asked for. JSON is the API's own."""
     if form is Format.JSON:
         render.emit_json(found)
@@ -46,7 +42,7 @@ def _more(number: int, what: str, form: Format) -> None:
         render.note(f"… {number:,} more {what} that stand out less")
 
 
-def boxes(now: datetime) -> tables.Layout[BoxHealthAnswer]:
+def boxes(now: datetime) -> tables.Layout[BoxHealth]:
     """Return the layout of the boxes, looked at from the end of the period."""
     column = tables.Column
     return tables.Layout(
@@ -74,7 +70,7 @@ def boxes(now: datetime) -> tables.Layout[BoxHealthAnswer]:
     )
 
 
-def tests(view: tables.View) -> tables.Layout[TestOnBoxAnswer]:
+def tests(view: tables.View) -> tables.Layout[TestOnBox]:
     """Return the layout of the tests that fail more on one box."""
     column = tables.Column
     return tables.Layout(
@@ -92,13 +88,13 @@ def tests(view: tables.View) -> tables.Layout[TestOnBoxAnswer]:
     )
 
 
-def _of(share: ShareAnswer) -> str:
+def _of(share: Share) -> str:
     return f"{share.part:,} of {share.total:,}"
 
 
-def _lost(row: BoxHealthAnswer) -> str:
+def _lost(row: BoxHealth) -> str:
     return "" if row.lost_board is None else _of(row.lost_board)
 
 
-def _hours(row: BoxHealthAnswer) -> str:
+def _hours(row: BoxHealth) -> str:
     return f"{tenths(row.board_seconds / _HOUR):,}"

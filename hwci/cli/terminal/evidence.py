@@ -20,14 +20,13 @@ if TYPE_CHECKING:
 
     from rich.text import Text
 
-    from hwci.wire.failures import (
-        BrokenByAnswer,
-        ChangedCommit,
-        CheckAnswer,
-        ClassAnswer,
+    from hwci.contract.commits import BrokenBy, ChangedCommit
+    from hwci.contract.failures import (
+        Check,
+        ClassAndReason,
         EvidenceCommit,
         FailureEvidence,
-        ResolvedFailureAnswer,
+        ResolvedFailure,
     )
 
 FILES_SHOWN = 12
@@ -56,7 +55,7 @@ AUTOMATIC = "Automatic"
 """The status of a failure that nobody reviewed."""
 
 
-def standing(found: ResolvedFailureAnswer) -> str:
+def standing(found: ResolvedFailure) -> str:
     """Return the line about a failure after a review."""
     test = f"{found.test_id} on {found.box_key}"
     if found.label is not Label.RESOLVED:
@@ -155,12 +154,12 @@ def _facts(
         yield f"issue        {review.issue}"
 
 
-def _status(resolved: ResolvedFailureAnswer) -> str:
+def _status(resolved: ResolvedFailure) -> str:
     review = resolved.review
     return f"{tables.status(resolved)}{f', {moment(review.at)} UTC' if review else ''}"
 
 
-def _suspects(title: str, found: BrokenByAnswer | None) -> Iterator[str]:
+def _suspects(title: str, found: BrokenBy | None) -> Iterator[str]:
     """Return what broke the test: a line for each commit of a range that is not too long."""
     yield f"{title:<13}{broken_by(found)}"
     if found is None or len(found.commits) == 1:
@@ -205,7 +204,7 @@ def _reviewed(action: ReviewAction) -> str:
     return f"{bug}{REVIEWED[action]}"
 
 
-def _found(answer: ClassAnswer) -> str:
+def _found(answer: ClassAndReason) -> str:
     reason = answer.reason_text or "no check speaks against it"
     return f"{CLASS_WORDS[answer.failure_class]}, {reason}"
 
@@ -295,7 +294,7 @@ def _about(step: words.Step, found: FailureEvidence) -> str:
     return "" if total is None else f" ({counted(total, 'reported commit')} {step.about})"
 
 
-def _check(number: int, claim: str, check: CheckAnswer) -> Iterator[str]:
+def _check(number: int, claim: str, check: Check) -> Iterator[str]:
     passed, failed, _ = _marks()
     # Beside the sign of what failed, the claim would read as true.
     yield f"{number}. {f'{failed} {check.reason_text}' if check.decided else f'{passed} {claim}'}"

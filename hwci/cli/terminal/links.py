@@ -19,9 +19,9 @@ from hwci.wire.links import is_address
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from hwci.wire.metrics import LinksAnswer
+    from hwci.contract.products import Links
 
-    Templates = Mapping[str, LinksAnswer]  # by repository
+    Templates = Mapping[str, Links]  # by repository
 
 _SHAS = ("sha", "last_failing_sha", "commit", "start", "end", "base_sha", "covers_shas")
 _USUAL = re.compile(r"run \d+ attempt \d+|\d+ \(\d+\)|(?:[\w/-]|\.(?!\.))*\w")
@@ -77,7 +77,7 @@ def _found(value: object, repo: str, templates: Templates) -> Iterator[tuple[str
             yield from _found(one, repo, templates)
 
 
-def _commits(value: Mapping[str, Any], repo: str, links: LinksAnswer) -> Iterator[tuple[str, str]]:
+def _commits(value: Mapping[str, Any], repo: str, links: Links) -> Iterator[tuple[str, str]]:
     for name in _SHAS:
         shas = value.get(name)
         for sha in shas if isinstance(shas, list) else [shas]:

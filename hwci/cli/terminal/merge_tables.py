@@ -26,15 +26,10 @@ from hwci.said import counted, short, shortest
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from hwci.wire.analysis.merges import (
-        AnnouncedMergeAnswer,
-        ExplainedMergeAnswer,
-        MergePlanAnswer,
-        PlannedRunAnswer,
-    )
+    from hwci.contract.merges import AnnouncedMerge, ExplainedMerge, MergePlan, PlannedRun
 
 
-def merges(view: View) -> Layout[AnnouncedMergeAnswer]:
+def merges(view: View) -> Layout[AnnouncedMerge]:
     """Announced merges, checked and not."""
     return Layout(
         "merges",
@@ -55,7 +50,7 @@ def merges(view: View) -> Layout[AnnouncedMergeAnswer]:
     )
 
 
-def unchecked(view: View) -> Layout[ExplainedMergeAnswer]:
+def unchecked(view: View) -> Layout[ExplainedMerge]:
     """Merges that no run checked, each with its cause."""
     return Layout(
         "unchecked-merges",
@@ -77,7 +72,7 @@ def unchecked(view: View) -> Layout[ExplainedMergeAnswer]:
     )
 
 
-def _to_do(rows: Sequence[ExplainedMergeAnswer]) -> Iterator[str]:
+def _to_do(rows: Sequence[ExplainedMerge]) -> Iterator[str]:
     """Return what to do about each cause that is there."""
     for text, to_do in dict.fromkeys((row.cause_text, row.to_do) for row in rows):
         yield f"{text}: {to_do[0].lower()}{to_do[1:]}"
@@ -85,7 +80,7 @@ def _to_do(rows: Sequence[ExplainedMergeAnswer]) -> Iterator[str]:
         yield "The run that would check one: hwci merges plan --sha COMMIT"
 
 
-def _run(row: ExplainedMergeAnswer, digits: Callable[[str], str] = short) -> str:
+def _run(row: ExplainedMerge, digits: Callable[[str], str] = short) -> str:
     """Name the run that tells the cause, its commit where it is another one, and the other boxes
     with such a run.
     """
@@ -97,7 +92,7 @@ def _run(row: ExplainedMergeAnswer, digits: Callable[[str], str] = short) -> str
     return f"{run_number(run)} ({run.run_attempt}) on {run.box_key}{at}{also}"
 
 
-def plan(found: MergePlanAnswer) -> Iterator[str]:
+def plan(found: MergePlan) -> Iterator[str]:
     """Return the lines of a plan: a command for each run, all else as comments of a shell."""
     merges = counted(found.unchecked_merges, "merge")
     if not found.unchecked_merges:
@@ -125,10 +120,10 @@ def plan(found: MergePlanAnswer) -> Iterator[str]:
         yield f"# {counted(one.merges, 'merge')} of {of} without a run here. {one.missing_text}."
 
 
-def _offer(row: PlannedRunAnswer) -> tuple[str, str, str]:
+def _offer(row: PlannedRun) -> tuple[str, str, str]:
     return row.box_key, row.repo_key, row.suite
 
 
-def _each(row: PlannedRunAnswer) -> str:
+def _each(row: PlannedRun) -> str:
     median = f"{duration(row.board_seconds)} a run (median of {counted(row.runs_seen, 'run')})"
     return f"{product(row.repo_key, row.suite)}, {median}"

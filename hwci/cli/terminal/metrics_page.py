@@ -24,12 +24,12 @@ if TYPE_CHECKING:
 
     from rich.console import RenderableType
 
+    from hwci.contract.failures import Failure
+    from hwci.contract.lost_boards import LostBoardCounts
+    from hwci.contract.metrics import MetricsPage
     from hwci.contract.shape import ListPage
+    from hwci.contract.suspects import RatedTest
     from hwci.contract.trends import TileFigure, Trends
-    from hwci.wire.analysis.lost_boards import LostBoardsAnswer
-    from hwci.wire.analysis.suspects import SuspectAnswer
-    from hwci.wire.failures import FailureAnswer
-    from hwci.wire.metrics import MetricsPage
 
 ROW_OF_TILES_WIDTH = 120
 TILE_HEIGHT = 6
@@ -64,7 +64,7 @@ class Scope(NamedTuple):
 class Flakiest(NamedTuple):
     """Rows of "Flakiest tests". `sure`: with the intervals of their rates."""
 
-    rows: ListPage[SuspectAnswer]
+    rows: ListPage[RatedTest]
     sure: bool
 
 
@@ -78,8 +78,8 @@ class Overview(NamedTuple):
     flakiest: Flakiest
     causes: int
     trends: Trends
-    lost_boards: LostBoardsAnswer
-    pending: ListPage[FailureAnswer]
+    lost_boards: LostBoardCounts
+    pending: ListPage[Failure]
     incidents: int
     scope: Scope
 
@@ -305,7 +305,7 @@ def pending_command(scope: Scope, of: str = "failures") -> str:
     return in_full(shlex.join(command))
 
 
-def _legend(rows: Sequence[SuspectAnswer]) -> list[str]:
+def _legend(rows: Sequence[RatedTest]) -> list[str]:
     """Explain the words behind the rows of the flakiest tests."""
     unseen = any(not (row.broken or row.flaky_failures or row.retry_passes) for row in rows)
     broken = BROKEN if any(row.broken for row in rows) else ()

@@ -15,13 +15,13 @@ from hwci.said import short, tenths
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from hwci.wire.analysis.benches import BoxHealthAnswer, ShareAnswer
-    from hwci.wire.analysis.one_box import AloneAnswer, OneBoxAnswer
+    from hwci.contract.benches import BoxHealth, FailedAlone, OneBox
+    from hwci.contract.shares import Share
 
 _HOUR = 3600
 
 
-def show(found: OneBoxAnswer, form: Format, links: Links | None = None) -> None:
+def show(found: OneBox, form: Format, links: Links | None = None) -> None:
     """Write the answer in the form that was asked for. JSON is the API's own."""
     if form is Format.JSON:
         render.emit_json(found)
@@ -34,7 +34,7 @@ def show(found: OneBoxAnswer, form: Format, links: Links | None = None) -> None:
         render.note(f"… {found.alone_total - len(found.alone):,} more tests")
 
 
-def alone() -> tables.Layout[AloneAnswer]:
+def alone() -> tables.Layout[FailedAlone]:
     """Return the layout of the tests that failed on the box alone."""
     column = tables.Column
     return tables.Layout(
@@ -50,7 +50,7 @@ def alone() -> tables.Layout[AloneAnswer]:
     )
 
 
-def _lines(found: OneBoxAnswer) -> Iterator[str]:
+def _lines(found: OneBox) -> Iterator[str]:
     if found.box is None:
         yield f"No run of this period was on {found.box_key}."
         return
@@ -75,7 +75,7 @@ def _lines(found: OneBoxAnswer) -> Iterator[str]:
         yield f"{test.test_id} {test.says}"
 
 
-def _of_the_same(box: BoxHealthAnswer) -> Iterator[str]:
+def _of_the_same(box: BoxHealth) -> Iterator[str]:
     """Write the counts that are compared: the others are of all runs, whatever they tested."""
     counts = box.counts
     if counts.results and counts.others_results:
@@ -91,9 +91,7 @@ def _of_the_same(box: BoxHealthAnswer) -> Iterator[str]:
         yield f"First attempts that failed, {same}: {here}; others {there}"
 
 
-def _of(share: ShareAnswer | None) -> str:
+def _of(share: Share | None) -> str:
     if share is None:
         return "none"
-    low, high = (None if one is None else 100 * one for one in (share.low, share.high))
-    rate = tables.within(100 * share.part / share.total, low, high)
-    return f"{share.part:,} of {share.total:,}, {rate}"
+    return f"{share.part:,} of {share.total:,}, {tables.share(share)}"

@@ -14,10 +14,10 @@ from hwci.said import counted
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from hwci.wire.analysis.one_test import GivenAnswer, OnBoxAnswer, OneTestAnswer
+    from hwci.contract.one_test import Given, OneTest, TriesOnBox
 
 
-def show(found: OneTestAnswer, form: Format, links: Links | None = None) -> None:
+def show(found: OneTest, form: Format, links: Links | None = None) -> None:
     """Write the answer in the form that was asked for. JSON is the API's own."""
     if form is Format.JSON:
         render.emit_json(found)
@@ -36,13 +36,13 @@ def show(found: OneTestAnswer, form: Format, links: Links | None = None) -> None
         render.note(_given(found.reruns, again, "run"))
 
 
-def _head(found: OneTestAnswer) -> str:
+def _head(found: OneTest) -> str:
     product, period = tables.product(found.repo_key, found.suite), found.period
     days = f"last {counted(period.days, 'day')} to {tables.moment(period.end)} UTC"
     return f"{product} {found.test_id} · {days}"
 
 
-def boxes(now: datetime) -> tables.Layout[OnBoxAnswer]:
+def boxes(now: datetime) -> tables.Layout[TriesOnBox]:
     """Return the layout of the boxes, looked at from the end of the period."""
     column = tables.Column
     return tables.Layout(
@@ -58,29 +58,26 @@ def boxes(now: datetime) -> tables.Layout[OnBoxAnswer]:
             column("Took (9 of 10 within)", _took, right=True, spare=True),
             tables.time_column("Last run", lambda row: row.last_run_at, now, spare=True),
         ],
-        "boxKey passed retried failed lost attempts failedAttempts first.failed first.attempts"
-        " first.rate first.low first.high verdicts.device verdicts.infra verdicts.unknown"
+        "boxKey passed retried failed lost attempts failedAttempts first.part first.total"
+        " first.low first.high verdicts.device verdicts.infra verdicts.unknown"
         " took.middle took.nineOfTen lastRunAt",
         "No run of this period had the test. Look further back with --days.",
     )
 
 
-def _rate(row: OnBoxAnswer) -> str:
+def _rate(row: TriesOnBox) -> str:
     first = row.first
-    if first.rate is None:
-        return ""
-    counts = f"{first.failed:,} of {first.attempts:,}"
-    return f"{counts}: {tables.within(first.rate, first.low, first.high)}"
+    return f"{first.part:,} of {first.total:,}: {tables.share(first)}" if first.total else ""
 
 
-def _took(row: OnBoxAnswer) -> str:
+def _took(row: TriesOnBox) -> str:
     took = row.took
     if took is None:
         return ""
     return f"{tables.duration(took.middle)} ({tables.duration(took.nine_of_ten)})"
 
 
-def _given(given: GivenAnswer, what: str, one: str) -> str:
+def _given(given: Given, what: str, one: str) -> str:
     if not given.tries:
         return f"{what}: none."
     return f"{what}: {counted(given.tries, one)}, of which {given.passed:,} passed then."

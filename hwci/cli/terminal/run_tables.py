@@ -17,7 +17,7 @@ from hwci.said import counted, short
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from hwci.wire.runs import RunAnswer, RunChanges, RunDetail, RunItem
+    from hwci.contract.runs import Run, RunChanges, RunDetail, RunItem
 
 COMMITS_SHOWN = 12
 _PLAIN = 3  # the rank of a pass at the first attempt, which comes last
@@ -28,14 +28,14 @@ STATUS_WORDS = {
 }
 
 
-def _number(run: RunAnswer) -> str:
+def _number(run: Run) -> str:
     """Return the number of a run, and its attempt."""
     return f"{run_number(run)} ({run.run_attempt})"
 
 
-def runs(view: View, *, of_test: bool) -> Layout[RunAnswer]:
+def runs(view: View, *, of_test: bool) -> Layout[Run]:
     """Run records, the latest start first. `of_test`: with what each gave for a test."""
-    result: Column[RunAnswer] = Column("This test", _result)
+    result: Column[Run] = Column("This test", _result)
     return Layout(
         "runs",
         "Runs",
@@ -61,7 +61,7 @@ def runs(view: View, *, of_test: bool) -> Layout[RunAnswer]:
     )
 
 
-def status(run: RunAnswer) -> str:
+def status(run: Run) -> str:
     """Return how a run stands or ended, with the word of the CI if it says more: `failed
     (cancelled)`.
     """
@@ -72,13 +72,13 @@ def status(run: RunAnswer) -> str:
     return _brief_status(run) if plain else f"{run.ending} ({conclusion})"
 
 
-def _brief_status(run: RunAnswer) -> str:
+def _brief_status(run: Run) -> str:
     if run.hello_ok is False:
         return "never reached"
     return run.ending or run.status
 
 
-def _result(run: RunAnswer) -> str:
+def _result(run: Run) -> str:
     if run.result is None:
         return ""
     if run.hello_ok is False:

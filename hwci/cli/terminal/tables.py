@@ -18,11 +18,13 @@ from hwci.said import counted, short, shortest, tenths
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from hwci.wire.analysis.suspects import SuspectAnswer
-    from hwci.wire.analysis.times_to_fix import TimesToFixAnswer
-    from hwci.wire.failures import BrokenByAnswer, FailureAnswer, ResolvedFailureAnswer, RunOnBox
-    from hwci.wire.metrics import CheckedMergeAnswer, UncheckedMerge
-    from hwci.wire.runs import RunAnswer
+    from hwci.contract.commits import BrokenBy
+    from hwci.contract.failures import Failure, ResolvedFailure
+    from hwci.contract.merges import CheckedMerge, Merge
+    from hwci.contract.runs import Run, RunOnBox
+    from hwci.contract.shares import Share
+    from hwci.contract.suspects import RatedTest, SuspectedTest
+    from hwci.contract.times_to_fix import TimesToFix
 
 Row = TypeVar("Row")
 
@@ -46,7 +48,7 @@ _MINUTE = 60
 _PARTS = ((3600, "h"), (_MINUTE, "min"), (1, "s"))
 
 
-def run_number(run: RunAnswer | RunOnBox) -> int:
+def run_number(run: Run | RunOnBox) -> int:
     """Return the number by which people know a run in their CI."""
     return run.run_id if run.ci_run is None else run.ci_run
 
@@ -166,6 +168,12 @@ def percent(share: float | None) -> float | None:
     return None if share is None else 100 * share
 
 
+def share(counted: Share) -> str:
+    """Return a share in percent, with its interval."""
+    low, high = (None if end is None else 100 * end for end in (counted.low, counted.high))
+    return within(100 * counted.part / counted.total, low, high)
+
+
 def within(rate: float, low: float | None, high: float | None) -> str:
     """Write a percentage with its interval, or that there is not enough data for one."""
     told = "not enough data"
@@ -225,7 +233,7 @@ def only_repo(rows: Iterable[Any]) -> str | None:
     return names.pop() if len(names) == 1 else None
 
 
-def broken_by(found: BrokenByAnswer | None, digits: Callable[[str], str] = short) -> str:
+def broken_by(found: BrokenBy | None, digits: Callable[[str], str] = short) -> str:
     """Name the commit that broke a test, or the range of those that may have."""
     if found is None:
         return "unknown"
@@ -234,7 +242,7 @@ def broken_by(found: BrokenByAnswer | None, digits: Callable[[str], str] = short
     return f"{digits(found.start)} .. {digits(found.end)} ({len(found.commits)} commits)"
 
 
-def broken_by_column(header: str, of: Callable[[Row], BrokenByAnswer | None]) -> Column[Row]:
+def broken_by_column(header: str, of: Callable[[Row], BrokenBy | None]) -> Column[Row]:
     """Return the column of the commit that broke a test."""
     return Column(
         header,
@@ -268,7 +276,7 @@ _RESOLVED_KEYS = (
 )
 
 
-def _resolved_columns(view: View) -> list[Column[ResolvedFailureAnswer]]:
+def _resolved_columns(view: View) -> list[Column[ResolvedFailure]]:
     return [
         id_column(lambda row: row.id),
         time_column("First failed", lambda row: row.first_failure.started_at, view.now),
@@ -278,7 +286,7 @@ def _resolved_columns(view: View) -> list[Column[ResolvedFailureAnswer]]:
     ]
 
 
-def _broken_and_fixed() -> list[Column[ResolvedFailureAnswer]]:
+def _broken_and_fixed() -> list[Column[ResolvedFailure]]:
     return [
         broken_by_column("Broken by", lambda row: row.broken_by),
         commit_column("Fixed by", lambda row: row.fix.sha if row.fix else None, "not known"),
@@ -286,16 +294,16 @@ def _broken_and_fixed() -> list[Column[ResolvedFailureAnswer]]:
     ]
 
 
-def status(row: ResolvedFailureAnswer) -> str:
+def status(row: ResolvedFailure) -> str:
     """Return who reviewed a failure, and how: `confirmed by Ana`; or that nobody did."""
     return f"{REVIEWED[row.review.action]} by {row.status}" if row.review else row.status
 
 
-def _status_column() -> Column[ResolvedFailureAnswer]:
+def _status_column() -> Column[ResolvedFailure]:
     return Column("Status", status, spare=True)
 
 
-def real_bugs(view: View) -> Layout[ResolvedFailureAnswer]:
+def real_bugs(view: View) -> Layout[ResolvedFailure]:
     """Resolved failures that were real firmware bugs."""
     return Layout(
         "real-bugs",
@@ -310,7 +318,7 @@ def real_bugs(view: View) -> Layout[ResolvedFailureAnswer]:
     )
 
 
-def other_failures(view: View) -> Layout[ResolvedFailureAnswer]:
+def other_failures(view: View) -> Layout[ResolvedFailure]:
     """Resolved failures that were not, each with its reason."""
     return Layout(
         "other-failures",
@@ -326,11 +334,11 @@ def other_failures(view: View) -> Layout[ResolvedFailureAnswer]:
     )
 
 
-def flakiest_tests(view: View, *, sure: bool) -> Layout[SuspectAnswer]:
+def flakiest_tests(view: View, *, sure: bool) -> Layout[RatedTest]:
     """Tests with failed attempts, the highest rate first. `sure`: the server told how sure these
     are.
     """
-    rate: Column[SuspectAnswer] = Column("Flake rate", lambda row: f"{tenths(row.flake_rate)} %")
+    rate: Column[RatedTest] = Column("Flake rate", lambda row: f"{tenths(row.flake_rate)} %")
     return Layout(
         "flakiest-tests",
         words.TITLES["flakiestTests"],
@@ -351,18 +359,18 @@ def flakiest_tests(view: View, *, sure: bool) -> Layout[SuspectAnswer]:
     )
 
 
-def _no_flake(row: SuspectAnswer) -> str:
+def _no_flake(row: RatedTest) -> str:
     """Say, as the page does, of which test no flake was seen."""
     if row.broken:
         return "broken"
     return "" if row.flaky_failures or row.retry_passes else "no flake seen"
 
 
-def ranked_tests(view: View) -> Layout[SuspectAnswer]:
+def ranked_tests(view: View) -> Layout[RatedTest]:
     """The same tests by the lower end of the interval of their rate."""
     layout = flakiest_tests(view, sure=True)
     *columns, broken = layout.columns
-    at_least: Column[SuspectAnswer] = Column(
+    at_least: Column[RatedTest] = Column(
         "At least (95 %)",
         lambda row: "not enough data" if row.low is None else f"{tenths(row.low)} %",
         right=True,
@@ -370,7 +378,7 @@ def ranked_tests(view: View) -> Layout[SuspectAnswer]:
     return replace(layout, columns=[*columns, at_least, broken])
 
 
-def _sure_rate() -> Column[SuspectAnswer]:
+def _sure_rate() -> Column[RatedTest]:
     return Column(
         "Flake rate (95 % within)",
         lambda row: within(row.flake_rate, row.low, row.high),
@@ -378,7 +386,7 @@ def _sure_rate() -> Column[SuspectAnswer]:
     )
 
 
-def suspects(view: View) -> Layout[SuspectAnswer]:
+def suspects(view: View) -> Layout[SuspectedTest]:
     """Tests with failed attempts, each with what its runs suggest."""
     return Layout(
         "suspects",
@@ -387,7 +395,7 @@ def suspects(view: View) -> Layout[SuspectAnswer]:
             Column("Test", lambda row: row.test_id),
             *product_columns(view),
             _sure_rate(),
-            Column("In short", lambda row: row.answer or ""),
+            Column("In short", lambda row: row.answer),
             Column("What its runs suggest", lambda row: row.text or ""),
         ],
         "repoKey suite testId failedAttempts attempts flakeRate low high found.since.before "
@@ -397,13 +405,13 @@ def suspects(view: View) -> Layout[SuspectAnswer]:
     )
 
 
-def times_to_fix(_: View) -> Layout[TimesToFixAnswer]:
+def times_to_fix(_: View) -> Layout[TimesToFix]:
     """How long failures took until they were seen, and fixed, by product and box."""
 
-    def of(row: TimesToFixAnswer) -> str:
+    def of(row: TimesToFix) -> str:
         return "all products" if row.repo_key is None else product(row.repo_key, row.suite)
 
-    columns: list[Column[TimesToFixAnswer]] = [
+    columns: list[Column[TimesToFix]] = [
         Column("Product", of),
         Column("Box", lambda row: row.box_key or "all boxes"),
         Column("Incidents", lambda row: str(row.incidents), right=True),
@@ -432,8 +440,8 @@ _FAILURE_KEYS = (
 
 
 def _failure_columns(
-    view: View, dated: str, at: Callable[[FailureAnswer], datetime]
-) -> list[Column[FailureAnswer]]:
+    view: View, dated: str, at: Callable[[Failure], datetime]
+) -> list[Column[Failure]]:
     return [
         id_column(lambda row: row.id),
         time_column(dated, at, view.now),
@@ -445,7 +453,7 @@ def _failure_columns(
     ]
 
 
-def failures(view: View, label: Label | None = None) -> Layout[FailureAnswer]:
+def failures(view: View, label: Label | None = None) -> Layout[Failure]:
     """Failures with their labels. `label`: the only one that is asked for."""
     empty = "No failure in this period. Look further back with --days, or drop a filter."
     if label is not None:
@@ -466,7 +474,7 @@ def failures(view: View, label: Label | None = None) -> Layout[FailureAnswer]:
     )
 
 
-def pending(view: View) -> Layout[FailureAnswer]:
+def pending(view: View) -> Layout[Failure]:
     """Failures that no pass has decided yet."""
     return Layout(
         "pending",
@@ -483,7 +491,7 @@ def pending(view: View) -> Layout[FailureAnswer]:
 _MERGE_KEYS = "repoKey suite sha branch mergedAt ciUrl"
 
 
-def unchecked_merges(view: View) -> Layout[UncheckedMerge]:
+def unchecked_merges(view: View) -> Layout[Merge]:
     """Announced merges that no run checked."""
     return Layout(
         "unchecked-merges",
@@ -494,7 +502,7 @@ def unchecked_merges(view: View) -> Layout[UncheckedMerge]:
     )
 
 
-def checked_merges(view: View) -> Layout[CheckedMergeAnswer]:
+def checked_merges(view: View) -> Layout[CheckedMerge]:
     """Announced merges that a run checked."""
     return Layout(
         "checked-merges",

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     from rich.text import Text
 
-    from hwci.wire.analysis.explanations import ExplanationAnswer, GapsAnswer, WhatIfAnswer
-    from hwci.wire.failures import FailureAnswer
+    from hwci.contract.explanations import Explanation, Gaps, WhatIf
+    from hwci.contract.failures import Failure
 
 PASTED = "    "
 """What a line for a file begins with: no terminal breaks it."""
@@ -30,7 +30,7 @@ class Explained(NamedTuple):
     whose changes were read from a clone.
     """
 
-    answer: ExplanationAnswer | None = None
+    answer: Explanation | None = None
     of_git: Sequence[tuple[str, str]] = ()
 
 
@@ -42,7 +42,7 @@ def section(explained: Explained) -> Iterator[Text]:
         yield render.indented(list(_lines(found)))
 
 
-def _lines(found: ExplanationAnswer) -> Iterator[str]:
+def _lines(found: Explanation) -> Iterator[str]:
     ordered = sorted(found.edits, key=_place)
     for is_pattern, edits in groupby(ordered, _is_pattern):
         if is_pattern:
@@ -53,7 +53,7 @@ def _lines(found: ExplanationAnswer) -> Iterator[str]:
         yield "… there may be more: not everything was tried"
 
 
-def notes(explained: Explained, failure: FailureAnswer) -> Iterator[str]:
+def notes(explained: Explained, failure: Failure) -> Iterator[str]:
     """Yield what was read from git for the edits, or how to have it read."""
     if explained.answer is None:
         return
@@ -68,7 +68,7 @@ def notes(explained: Explained, failure: FailureAnswer) -> Iterator[str]:
             yield f"What git has from {short(base)} to {short(sha)} would not change the class."
 
 
-def assumed(found: ExplanationAnswer) -> list[tuple[str, str]]:
+def assumed(found: Explanation) -> list[tuple[str, str]]:
     """Return the commits between which it is assumed what changed."""
     edits = (edit for edit in found.edits if edit.assumed is not None)
     ends = (
@@ -77,18 +77,18 @@ def assumed(found: ExplanationAnswer) -> list[tuple[str, str]]:
     return list(dict.fromkeys(ends))
 
 
-def _is_pattern(edit: WhatIfAnswer) -> bool:
+def _is_pattern(edit: WhatIf) -> bool:
     """Whether it edits the configuration, which is rarely wrong: such edits come last."""
     return edit.pattern is not None
 
 
-def _place(edit: WhatIfAnswer) -> tuple[bool, int, bool]:
+def _place(edit: WhatIf) -> tuple[bool, int, bool]:
     """Put what is known before what is assumed."""
     of_class = list(FailureClass).index(edit.failure_class)
     return _is_pattern(edit), of_class, edit.assumed is not None
 
 
-def _first_of(alike: list[WhatIfAnswer]) -> Iterator[str]:
+def _first_of(alike: list[WhatIf]) -> Iterator[str]:
     """Show the first of several of one kind: the others are as good."""
     first, more = alike[0], len(alike) - 1
     yield f"{words.CLASSES[first.failure_class].would_be} {first.condition}"
@@ -97,7 +97,7 @@ def _first_of(alike: list[WhatIfAnswer]) -> Iterator[str]:
         yield f"   ({counted(more, 'other change')} of this kind would do it, too)"
 
 
-def gaps(found: GapsAnswer) -> Iterator[str]:
+def gaps(found: Gaps) -> Iterator[str]:
     """Return the lines about a period."""
     if not found.ambiguous:
         yield "No failure of the period is ambiguous."

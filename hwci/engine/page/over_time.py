@@ -12,27 +12,18 @@ from datetime import datetime
 from itertools import pairwise
 from typing import NamedTuple
 
+from hwci.contract.flaky_history import BoxHistory, FlakyTestHistory, SlotAttempts
+from hwci.contract.flaky_tests import FlakyTest
+from hwci.contract.metrics import Trend, TrendSlot
+from hwci.contract.scope import ProductKey
 from hwci.contract.vocabulary import FailureClass
 from hwci.engine.facts import Product, TestKey
 from hwci.engine.history import BoxRuns, Decision, Episode, History, Listing, Notable, Scope
 from hwci.engine.page.reading import read_classified, read_merges
 from hwci.engine.periods import Period, Slots
-from hwci.engine.rules.flakiness import FlakyTest, attempts_of, figures_of
+from hwci.engine.rules.flakiness import attempts_of, figures_of
 
 BOXES_MAX = 50
-
-
-class TrendSlot(NamedTuple):
-    """The counts of the tiles for one slot."""
-
-    start: datetime
-    end: datetime
-    merges_checked: int
-    merges_announced: int
-    real_fw_bugs: int
-    flaky_failures: int
-    infra_runs: int
-    runs: int
 
 
 class Dates(NamedTuple):
@@ -65,47 +56,22 @@ def read_dates(
     )
 
 
-def trend(dates: Dates, slots: Slots) -> list[TrendSlot]:
+def trend(dates: Dates, slots: Slots, product: ProductKey | None) -> Trend:
     """Count the dates of each slot."""
     counts = zip(*(slots.counted(times) for times in dates), strict=True)
-    return [
-        TrendSlot(*ends, *row) for ends, row in zip(pairwise(slots.edges()), counts, strict=True)
-    ]
-
-
-class SlotAttempts(NamedTuple):
-    """The attempts of a test in one slot; slots without an attempt are left out."""
-
-    slot: int
-    attempts: int
-    failed_attempts: int
-
-
-class BoxOverTime(NamedTuple):
-    """A test on one box, over time. The figures are those of a row of "Flakiest tests"."""
-
-    box_key: str
-    slots: Sequence[SlotAttempts]
-    run_reports: int
-    attempts: int
-    failed_attempts: int
-    retry_passes: int
-    flake_rate: float
-
-
-class FlakyOverTime(NamedTuple):
-    """A flaky test over time: on all its boxes together, and on the first of them by name."""
-
-    product: Product
-    test_id: str
-    slots: Sequence[SlotAttempts]
-    boxes: Sequence[BoxOverTime]
-    boxes_total: int
+    return Trend(
+        period=slots.period.shown,
+        product=product,
+        slots=tuple(
+            TrendSlot(start=start, end=end, **dict(zip(Dates._fields, row, strict=True)))
+            for (start, end), row in zip(pairwise(slots.edges()), counts, strict=True)
+        ),
+    )
 
 
 def flaky_over_time(
     history: History, rows: Listing[FlakyTest], slots: Slots
-) -> Listing[FlakyOverTime]:
+) -> Listing[FlakyTestHistory]:
     """Return each test of a slice of "Flakiest tests" over time."""
     tests = [(Product(row.repo_key, row.suite), row.test_id) for row in rows.items]
     runs: dict[TestKey, dict[str, list[BoxRuns]]] = defaultdict(dict)
@@ -114,24 +80,33 @@ def flaky_over_time(
     items = []
     for product, test_id in tests:
         boxes = [_on_box(box, ran) for box, ran in sorted(runs[product, test_id].items())]
-        merged = _merged(slot for box in boxes for slot in box.slots)
-        items.append(FlakyOverTime(product, test_id, merged, boxes[:BOXES_MAX], len(boxes)))
+        items.append(
+            FlakyTestHistory(
+                repo_key=product.repo_key,
+                suite=product.suite,
+                test_id=test_id,
+                slots=_slots(run for ran in runs[product, test_id].values() for run in ran),
+                boxes=tuple(boxes[:BOXES_MAX]),
+                boxes_total=len(boxes),
+            )
+        )
     return Listing(items, rows.total)
 
 
-def _on_box(box_key: str, runs: Sequence[BoxRuns]) -> BoxOverTime:
+def _on_box(box_key: str, runs: Sequence[BoxRuns]) -> BoxHistory:
     notable = Notable(*map(sum, zip(*(run.notable for run in runs), strict=True)))
     figures = figures_of(sum(run.reports for run in runs), notable)
-    return BoxOverTime(box_key, _slots(runs), *figures)
+    return BoxHistory(box_key=box_key, slots=_slots(runs), **figures._asdict())
 
 
-def _merged(slots: Iterable[SlotAttempts]) -> list[SlotAttempts]:
-    sums: dict[int, SlotAttempts] = {}
-    for at, attempts, failed in slots:
-        before = sums.get(at, SlotAttempts(at, 0, 0))
-        sums[at] = SlotAttempts(at, before.attempts + attempts, before.failed_attempts + failed)
-    return [sums[at] for at in sorted(sums)]
-
-
-def _slots(runs: Iterable[BoxRuns]) -> list[SlotAttempts]:
-    return sorted(SlotAttempts(run.slot, *attempts_of(run.reports, *run.notable)) for run in runs)
+def _slots(runs: Iterable[BoxRuns]) -> tuple[SlotAttempts, ...]:
+    """Return the attempts of runs by slot, in order."""
+    sums: dict[int, tuple[int, int]] = defaultdict(lambda: (0, 0))
+    for run in runs:
+        attempts, failed = attempts_of(run.reports, *run.notable)
+        before, failed_before = sums[run.slot]
+        sums[run.slot] = before + attempts, failed_before + failed
+    return tuple(
+        SlotAttempts(slot=slot, attempts=attempts, failed_attempts=failed)
+        for slot, (attempts, failed) in sorted(sums.items())
+    )

@@ -7,39 +7,28 @@ store has settled is counted and cut by the store, and only the rest is read and
 
 from collections import Counter
 from collections.abc import Collection
-from dataclasses import dataclass
+from functools import partial
 
+from hwci.contract.metrics import FlakyFailures, InfraRuns, MergesChecked, MetricsPage, Tiles
+from hwci.contract.shape import ListPage
 from hwci.contract.vocabulary import FailureClass
-from hwci.engine.facts import Announcement
 from hwci.engine.history import Decision, Episode, History, Listing, ResolvedEpisodes, Scope
-from hwci.engine.page.failures import ResolvedFailure, describe_rows
+from hwci.engine.page.failures import describe_rows
+from hwci.engine.page.merges import merge_row
 from hwci.engine.page.reading import (
-    ClassCounts,
     Classified,
     Resolved,
-    Tally,
-    Tiles,
+    bugs_by_class,
     classified,
     newest_first,
     resolved_of,
 )
 from hwci.engine.periods import Period
-from hwci.engine.rules.flakiness import FlakyTest, flakiest
+from hwci.engine.rules.flakiness import flakiest
 
 _REAL = frozenset({FailureClass.REAL_FW_BUG})
 _OTHER = frozenset(FailureClass) - _REAL
 _TABLES = (_REAL, _OTHER)
-
-
-@dataclass(frozen=True, slots=True)
-class Page:
-    """The metrics page: the tiles, and the first rows of each table."""
-
-    tiles: Tiles
-    unchecked_merges: Listing[Announcement]
-    real_bugs: Listing[ResolvedFailure]
-    other_failures: Listing[ResolvedFailure]
-    flakiest_tests: Listing[FlakyTest]
 
 
 def read_page(
@@ -48,7 +37,7 @@ def read_page(
     period: Period,
     rows: int = 20,
     decided: list[tuple[Episode, Decision]] | None = None,
-) -> Page:
+) -> MetricsPage:
     """Return the page with so many rows of each table. `decided`: as in `read_resolved`."""
     decided = [] if decided is None else decided
     bugs = _Resolved(history, history.resolved(scope, period, _TABLES, rows), decided, rows)
@@ -57,13 +46,19 @@ def read_page(
     tests = history.test_runs(scope, period)
     flakes = sum(test.flakes for test in tests)
     tiles = _tiles(history, scope, period, bugs.counts, flakes)
-    unchecked = tiles.merges_checked.total - tiles.merges_checked.part
-    return Page(
+    unchecked = tiles.merges_checked.announced - tiles.merges_checked.checked
+    first = partial(ListPage, page=1, limit=rows)
+    return MetricsPage(
+        period=period.shown,
+        product=scope.product,
         tiles=tiles,
-        unchecked_merges=Listing(history.newest_unchecked(scope, period, rows), unchecked),
-        real_bugs=Listing(described[: len(real.items)], real.total),
-        other_failures=Listing(described[len(real.items) :], other.total),
-        flakiest_tests=Listing(flakiest(history, tests, rows), len(tests)),
+        unchecked_merges=first(
+            items=tuple(map(merge_row, history.newest_unchecked(scope, period, rows))),
+            total=unchecked,
+        ),
+        real_bugs=first(items=tuple(described[: len(real.items)]), total=real.total),
+        other_failures=first(items=tuple(described[len(real.items) :]), total=other.total),
+        flakiest_tests=first(items=tuple(flakiest(history, tests, rows)), total=len(tests)),
     )
 
 
@@ -80,11 +75,13 @@ def _tiles(
     classes: Counter[FailureClass],
     flakes: int,
 ) -> Tiles:
+    checked, announced = history.merge_counts(scope, period)
+    infra, total = history.run_counts(scope, period)
     return Tiles(
-        merges_checked=Tally(*history.merge_counts(scope, period)),
-        real_fw_bugs=ClassCounts.of(classes),
-        flaky_failures=flakes,
-        infra_runs=Tally(*history.run_counts(scope, period)),
+        merges_checked=MergesChecked(checked=checked, announced=announced),
+        real_fw_bugs=bugs_by_class(classes),
+        flaky_failures=FlakyFailures(count=flakes),
+        infra_runs=InfraRuns(infra=infra, total=total),
     )
 
 

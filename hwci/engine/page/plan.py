@@ -7,68 +7,76 @@ only the newest failures are compared.
 """
 
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
-from uuid import UUID
+from collections.abc import Callable, Iterable, Sequence
 
-from hwci.engine.facts import FailureKey, Product, Review, SuiteConfig
-from hwci.engine.history import FailingRun, History, OutOfTimeError, Scope
-from hwci.engine.page.reading import ClassCounts, resolved_episodes
+from hwci.contract.failures import ReclassifiedFailure
+from hwci.contract.metrics import RealFwBugs, SuiteConfigPlan
+from hwci.contract.scope import ProductKey
+from hwci.contract.shape import ListPage
+from hwci.engine.facts import Product, SuiteConfig
+from hwci.engine.history import History, OutOfTimeError, Scope
+from hwci.engine.page.failures import review_row
+from hwci.engine.page.reading import bugs_by_class, resolved_episodes
 from hwci.engine.periods import Period
 from hwci.engine.rules.classify import Classification, Classifier, shown_class
 from hwci.engine.rules.labels import Group, groups_at
 
 
-@dataclass(frozen=True, slots=True)
-class Reclassified:
-    """A resolved failure that the checks would class otherwise with another configuration."""
-
-    id: UUID
-    key: FailureKey
-    first: FailingRun
-    before: Classification
-    after: Classification
-    review: Review | None
-
-
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """The tile, and each failure classed otherwise, of the newest `looked_at` of all `failures`."""
-
-    before: ClassCounts
-    after: ClassCounts
-    changes: Sequence[Reclassified]
-    looked_at: int
-    failures: int
-
-
-def plan(history: History, period: Period, configuration: SuiteConfig) -> Plan:
-    """Classify a product's failures of a period with its configuration and with another one. Raises
-    `OutOfTimeError`: there was no time for a single one.
+def plan(
+    history: History,
+    period: Period,
+    configuration: SuiteConfig,
+    paged: Callable[[Sequence[ReclassifiedFailure]], ListPage[ReclassifiedFailure]],
+) -> SuiteConfigPlan:
+    """Classify a product's failures of a period with its configuration and with another one.
+    `paged`: the page of the changes that is shown. Raises `OutOfTimeError`: there was no time for a
+    single one.
     """
     product = Product(configuration.repo_key, configuration.suite)
     resolved = resolved_episodes(history, Scope(*product), period)
     present, planned = Classifier(history), Classifier(history, {product: configuration})
     compared: list[tuple[Group, Classification, Classification]] = []
     try:
-        for group in groups_at(history, [one.episode for one in resolved]):
+        for group in groups_at(history, [row.episode for row in resolved]):
             both = present.automatic(group), planned.automatic(group)
             compared.append((group, *both))
     except OutOfTimeError:
         if not compared:
             raise
-    return Plan(
-        before=ClassCounts.of(
-            Counter(shown_class(one.review, old).failure_class for one, old, _ in compared)
+    return SuiteConfigPlan(
+        period=period.shown,
+        product=ProductKey(repo_key=product.repo_key, suite=product.suite),
+        before=_counted((group, old) for group, old, _ in compared),
+        after=_counted((group, new) for group, _, new in compared),
+        changes=paged(
+            [
+                _reclassified(group, before, after)
+                for group, before, after in compared
+                if (before.failure_class, before.reason) != (after.failure_class, after.reason)
+            ]
         ),
-        after=ClassCounts.of(
-            Counter(shown_class(one.review, new).failure_class for one, _, new in compared)
-        ),
-        changes=[
-            Reclassified(one.first.id, one.first.key, one.first.first, before, after, one.review)
-            for one, before, after in compared
-            if (before.failure_class, before.reason) != (after.failure_class, after.reason)
-        ],
+        complete=len(compared) == len(resolved),
         looked_at=len(compared),
         failures=len(resolved),
+    )
+
+
+def _counted(classes: Iterable[tuple[Group, Classification]]) -> RealFwBugs:
+    return bugs_by_class(
+        Counter(shown_class(group.review, automatic).failure_class for group, automatic in classes)
+    )
+
+
+def _reclassified(
+    group: Group, before: Classification, after: Classification
+) -> ReclassifiedFailure:
+    first = group.first
+    return ReclassifiedFailure(
+        **first.key.lane._asdict(),
+        id=first.id,
+        sha=first.key.sha,
+        started_at=first.first.started_at,
+        before=before.told,
+        after=after.told,
+        review=review_row(group.review),
     )

@@ -7,16 +7,17 @@ classified, as the tiles count them; only rows that are shown are described, lat
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple, TypeVar
 
+from hwci.contract.flaky_tests import FlakyTest
+from hwci.contract.metrics import RealFwBugs
 from hwci.contract.vocabulary import FailureClass, Label
 from hwci.engine.facts import Announcement, Review
 from hwci.engine.history import Decision, Episode, History, Scope
 from hwci.engine.page.failures import LabelledFailure, labelled
 from hwci.engine.periods import Period
 from hwci.engine.rules.classify import Classification, Classifier, shown_class
-from hwci.engine.rules.flakiness import FlakyTest, flakiest
+from hwci.engine.rules.flakiness import flakiest
 from hwci.engine.rules.labels import groups_at, groups_of, label_of, review_of
 from hwci.engine.rules.merges import in_order
 
@@ -25,41 +26,14 @@ OfEpisode = TypeVar("OfEpisode", "Resolved", "Classified")
 _AT_ONCE = 200  # episodes whose failures are read together
 
 
-class Tally(NamedTuple):
-    """A part and its whole."""
-
-    part: int
-    total: int
-
-
-@dataclass(frozen=True, slots=True)
-class ClassCounts:
-    """Numbers of resolved failures by class."""
-
-    real: int
-    bench_or_harness: int
-    ambiguous: int
-    dismissed: int
-
-    @classmethod
-    def of(cls, counts: Counter[FailureClass]) -> "ClassCounts":
-        """Make the numbers of classes that were counted."""
-        return cls(
-            real=counts[FailureClass.REAL_FW_BUG],
-            bench_or_harness=counts[FailureClass.BENCH_OR_HARNESS],
-            ambiguous=counts[FailureClass.AMBIGUOUS],
-            dismissed=counts[FailureClass.DISMISSED],
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class Tiles:
-    """The four tiles of the metrics page."""
-
-    merges_checked: Tally
-    real_fw_bugs: ClassCounts
-    flaky_failures: int
-    infra_runs: Tally
+def bugs_by_class(counts: Counter[FailureClass]) -> RealFwBugs:
+    """Return the numbers of resolved failures of each class."""
+    return RealFwBugs(
+        real=counts[FailureClass.REAL_FW_BUG],
+        bench_or_harness=counts[FailureClass.BENCH_OR_HARNESS],
+        ambiguous=counts[FailureClass.AMBIGUOUS],
+        dismissed=counts[FailureClass.DISMISSED],
+    )
 
 
 class Resolved(NamedTuple):

@@ -15,6 +15,9 @@ from functools import partial
 from operator import attrgetter
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
+from hwci.contract.failures import ResolvedFailure
+from hwci.contract.flaky_tests import FlakyTest
+from hwci.contract.merges import CheckedMerge, Merge
 from hwci.contract.vocabulary import (
     UNASSIGNED,
     FailureClass,
@@ -26,9 +29,9 @@ from hwci.contract.vocabulary import (
 )
 from hwci.engine.facts import Announcement, FailureKey, Lane
 from hwci.engine.history import History, Listing, SightedRun, Where
-from hwci.engine.page.failures import LabelledFailure, ResolvedFailure, describe_rows
+from hwci.engine.page.failures import LabelledFailure, describe_rows
+from hwci.engine.page.merges import checking_run, merge_fields, merge_row
 from hwci.engine.page.reading import Classified
-from hwci.engine.rules.flakiness import FlakyTest
 from hwci.engine.rules.merges import checks
 
 Column = TypeVar("Column", bound=StrEnum)
@@ -184,9 +187,9 @@ FLAKIEST: Table[FlakyTest, FlakyColumn] = Table(
 )
 
 
-class CheckedMerge(NamedTuple):
-    """A row of the merges checked on hardware: the merge, and the runs that checked it, the
-    earliest first. `subject`: the first line of the commit's message, if a run has it.
+class MergeRuns(NamedTuple):
+    """A merge that was checked, and the runs that checked it, the earliest first. `subject`: the
+    first line of the commit's message, if a run has it.
     """
 
     announcement: Announcement
@@ -196,9 +199,10 @@ class CheckedMerge(NamedTuple):
 
 def unchecked_merges(
     merges: Sequence[Announcement], selection: Selection[MergeColumn]
-) -> Listing[Announcement]:
+) -> Listing[Merge]:
     """List announced merges that no run checked. No run tells of which box they are."""
-    return MERGES.listing(of_commit(merges, selection.where), selection)
+    listing = MERGES.listing(of_commit(merges, selection.where), selection)
+    return Listing([merge_row(merge) for merge in listing.items], listing.total)
 
 
 def checked_merges(
@@ -207,7 +211,14 @@ def checked_merges(
     """List announced merges that a run checked, each with the runs that did; of a box those that
     one of its runs checked.
     """
-    return with_runs(merges, selection, partial(checks_of, history))
+    listing = with_runs(merges, selection, partial(checks_of, history))
+    return Listing([_checked(history, row) for row in listing.items], listing.total)
+
+
+def _checked(history: History, row: MergeRuns) -> CheckedMerge:
+    merge, [first, *_], subject = row
+    first_run = checking_run(history, merge.repo_key, first)
+    return CheckedMerge(**merge_fields(merge), first_run=first_run, subject=subject)
 
 
 def with_runs(
@@ -225,7 +236,7 @@ def with_runs(
     return Listing(rows[selection.offset :][: selection.limit], len(rows))
 
 
-def checks_of(history: History, merges: Sequence[Announcement]) -> list[CheckedMerge]:
+def checks_of(history: History, merges: Sequence[Announcement]) -> list[MergeRuns]:
     """Return each of these merges, all checked, with the runs that checked it."""
     subjects = subjects_of(history, merges)
     found = []
@@ -233,7 +244,7 @@ def checks_of(history: History, merges: Sequence[Announcement]) -> list[CheckedM
         history.check_time()
         sighted = history.sighted_runs(merge.repo_key, merge.sha)
         runs = sorted(run for run in sighted if checks(run.sighting, merge))
-        found.append(CheckedMerge(merge, runs, subjects.get((merge.repo_key, merge.sha))))
+        found.append(MergeRuns(merge, runs, subjects.get((merge.repo_key, merge.sha))))
     return found
 
 

@@ -11,8 +11,10 @@ short that a file was not changed.
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cache
 from typing import Generic, NamedTuple, TypeVar
 
+from hwci.contract.failures import ClassAndReason
 from hwci.contract.vocabulary import REASONS, FailureClass, Reason, ReviewAction, Verdict
 from hwci.engine.facts import Commit, Product, Review, SuiteConfig
 from hwci.engine.history import Decision, History, RunChanges
@@ -73,9 +75,15 @@ class Classification(NamedTuple):
     trace: tuple[Check, ...] = ()
 
     @property
-    def reason_text(self) -> str | None:
-        """The sentence that people read."""
-        return None if self.reason is None else REASONS[self.reason].text
+    def told(self) -> ClassAndReason:
+        """The class as answers have it, with the sentence that people read."""
+        return _told(self.failure_class, self.reason)
+
+
+@cache
+def _told(failure_class: FailureClass, reason: Reason | None) -> ClassAndReason:
+    text = None if reason is None else REASONS[reason].text
+    return ClassAndReason(failure_class=failure_class, reason=reason, reason_text=text)
 
 
 class BeforeFix(NamedTuple):
@@ -90,7 +98,7 @@ class BeforeFix(NamedTuple):
         """Yield each commit in each of its places, with the run that listed it."""
         for step in self.walk or ():
             for commit in step.commits:
-                yield _checked(step.run), commit
+                yield checked_run(step.run), commit
 
     def cut_short(self) -> Finding | None:
         """Return the first commit whose file list was cut short."""
@@ -105,7 +113,8 @@ class BeforeFix(NamedTuple):
         return "The fix" if commit.sha == self.fix else "A commit before the fix"
 
 
-def _checked(run: RunChanges) -> CheckedRun:
+def checked_run(run: RunChanges) -> CheckedRun:
+    """Return the run that sent these changes."""
     order = run.order
     return CheckedRun(order.started_at, run.ci_run_id, order.run_attempt, order.box_key, run.ci_run)
 
@@ -146,10 +155,10 @@ def _changes_unknown(subject: UnderTest) -> Answer:
         return Answer(True, Finding("The first run on the failing commit reported no changes"))
     if subject.run.changes.base_sha is None:
         note = "The changes of the first run on the failing commit have no base commit"
-        return Answer(True, Finding(note, _checked(subject.run)))
+        return Answer(True, Finding(note, checked_run(subject.run)))
     tested = _counted(len(subject.run.changes.commits), "commit")
     note = f"The first run on the failing commit tested {tested}"
-    return Answer(False, Finding(note, _checked(subject.run)))
+    return Answer(False, Finding(note, checked_run(subject.run)))
 
 
 def _firmware_under_test(subject: UnderTest) -> Finding | None:
@@ -159,7 +168,7 @@ def _firmware_under_test(subject: UnderTest) -> Finding | None:
         found = subject.files.firmware_touch(commit)
         if found is not None:
             note = "A commit under test changed firmware"
-            return Finding(note, _checked(subject.run), commit.sha, *found)
+            return Finding(note, checked_run(subject.run), commit.sha, *found)
     return None
 
 
@@ -168,7 +177,7 @@ def _changes_cut_short(subject: UnderTest) -> Answer:
     if firmware is not None:
         return Answer(False, firmware)
     assert subject.run is not None
-    run, changes = _checked(subject.run), subject.run.changes
+    run, changes = checked_run(subject.run), subject.run.changes
     if changes.truncated:
         return Answer(True, Finding("Some commits under test were not sent", run))
     for commit in changes.commits:
@@ -183,7 +192,7 @@ def _changes_without_firmware(subject: UnderTest) -> Answer:
     if firmware is not None:
         return Answer(False, firmware)
     assert subject.run is not None
-    return Answer(True, Finding("No commit under test changed firmware", _checked(subject.run)))
+    return Answer(True, Finding("No commit under test changed firmware", checked_run(subject.run)))
 
 
 def _fix_unconnected(subject: BeforeFix) -> Answer:
@@ -196,7 +205,7 @@ def _fix_unconnected(subject: BeforeFix) -> Answer:
     over = _counted(sum(len(step.commits) for step in subject.walk), "commit")
     verb = "connects" if steps == 1 else "connect"
     note = f"{_counted(steps, 'run report')} {verb} the failure to its fix over {over}"
-    return Answer(False, Finding(note, _checked(subject.walk[-1].run), subject.fix))
+    return Answer(False, Finding(note, checked_run(subject.walk[-1].run), subject.fix))
 
 
 def _fix_touched_harness(subject: BeforeFix) -> Answer:

@@ -8,19 +8,10 @@ number of flakes of each test is given.
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from hwci.contract.flaky_tests import FlakyTest, is_broken, is_flake_seen
 from hwci.contract.vocabulary import Outcome
 from hwci.engine.facts import TestItem, TestKey
 from hwci.engine.history import History, Notable, TestRuns
-
-
-def is_broken(attempts: int, failed_attempts: int) -> bool:
-    """Whether "a test that never passed in the period is broken" applies."""
-    return failed_attempts == attempts
-
-
-def is_flake_seen(retry_passes: int, flaky_failures: int) -> bool:
-    """Whether a test passed where it failed."""
-    return retry_passes > 0 or flaky_failures > 0
 
 
 class Figures(NamedTuple):
@@ -31,31 +22,6 @@ class Figures(NamedTuple):
     failed_attempts: int
     retry_passes: int
     flake_rate: float
-
-
-class FlakyTest(NamedTuple):
-    """A row of "Flakiest tests". `flake_rate` is a percentage (metric rule 1)."""
-
-    repo_key: str
-    suite: str
-    test_id: str
-    boxes: int
-    run_reports: int
-    attempts: int
-    failed_attempts: int
-    retry_passes: int
-    flaky_failures: int
-    flake_rate: float
-
-    @property
-    def broken(self) -> bool:
-        """Whether the test never passed in the period."""
-        return is_broken(self.attempts, self.failed_attempts)
-
-    @property
-    def flaked(self) -> bool:
-        """Whether a flake of it was seen: a retry passed, or its failing commit did."""
-        return is_flake_seen(self.retry_passes, self.flaky_failures)
 
 
 def flakiest(

@@ -6,6 +6,7 @@ and returns stands in `hwci.wire.endpoints`.
 from collections.abc import Mapping
 from uuid import UUID
 
+from hwci.contract.failures import ResolvedFailure
 from hwci.contract.vocabulary import ReviewAction
 from hwci.server.http.call import Call, Handler
 from hwci.server.http.streams import server_sent_events, web_socket
@@ -40,13 +41,13 @@ from hwci.server.services.runs.records import Runs
 from hwci.server.services.wheels import Wheels
 from hwci.wire.endpoint import Endpoint
 from hwci.wire.endpoints import accounts, analysis, boxes, ci, health, metrics, organizations, runs
-from hwci.wire.failures import ResolvedFailureAnswer, ReviewNote
+from hwci.wire.failures import ReviewNote
 
 
 def _review(action: ReviewAction | None) -> Handler:
     async def review(
         call: Call, member: Member, failure_id: UUID | None, body: ReviewNote
-    ) -> ResolvedFailureAnswer:
+    ) -> ResolvedFailure:
         return await call.services.reviews.review(member, failure_id, action, body)
 
     return review

@@ -8,6 +8,7 @@ from dataclasses import asdict
 from datetime import datetime
 from uuid import UUID, uuid4
 
+from hwci.contract.people import Actor
 from hwci.contract.shape import ListPage
 from hwci.server.services.access import Member
 from hwci.server.storage.ports import Reader, Storage, Writer
@@ -66,5 +67,5 @@ def _answer(entry: AuditEntry, people: Mapping[UUID, tuple[str, str]]) -> wire.A
     details = dict(entry.details)
     if entry.action.startswith(_OF_A_PERSON):
         _, details["email"] = people.get(UUID(entry.target), ("", REMOVED))
-    actor = wire.Actor(id=entry.actor_id, name=name or email)
+    actor = Actor(id=entry.actor_id, name=name or email)
     return wire.AuditEntryAnswer(**{**asdict(entry), "details": details}, actor=actor)

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The JSON of what `ci-analysis/…` answers: each answer is made of the analysis's."""
+"""What can be asked of `ci-analysis/…`. What it answers stands in `hwci.contract`."""

@@ -1,22 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the metrics page of the dashboard shows beside the specification's answer, as one answer
-(contract, "Answers beside the rules"). Each part is as its own route gives it; no figure is
-computed here.
-"""
+"""What is asked for beside the metrics page: the queries of its parts."""
 
-from collections.abc import Sequence
-
-from hwci.contract.shape import ListPage
-from hwci.contract.trends import Trends
 from hwci.contract.vocabulary import Label
 from hwci.wire import limits
-from hwci.wire.analysis.causes import CauseAnswer, CausesQuery, OfTable
-from hwci.wire.analysis.days import DaysAnswer, DaysQuery
-from hwci.wire.analysis.incidents import IncidentAnswer, IncidentsQuery
-from hwci.wire.analysis.lost_boards import LostBoardsAnswer
-from hwci.wire.analysis.merges import ExplainedMergeAnswer
-from hwci.wire.base import Answer
-from hwci.wire.metrics import FlakyTestAnswer, ProductAnswer
+from hwci.wire.analysis.causes import CausesQuery, OfTable
+from hwci.wire.analysis.days import DaysQuery
+from hwci.wire.analysis.incidents import IncidentsQuery
 from hwci.wire.queries import FlakyQuery, MergeRunsQuery, MetricsQuery, PeriodQuery, ProductsQuery
 
 
@@ -55,28 +44,3 @@ class PageFiguresQuery(DaysQuery, MetricsQuery):
     @property
     def _asked(self) -> dict[str, object]:
         return self.model_dump(include={*PeriodQuery.model_fields})
-
-
-class PageFiguresAnswer(Answer):
-    """The figures beside `ci-metrics`. `real_bug_causes`: the causes of the real firmware bugs;
-    `causes_to_review`: how many causes wait for a review; `lost_boards`: which resolved failures
-    lie in runs that lost their board; `incidents`: those that still fail, 100
-    at most; `pending_failures`: how many failures these are one by one; `flaky_tests`: those of
-    which a flake was seen, or where there are none, those that are not broken; `products`: 100 at
-    most; `unassigned_repositories`: those with a merge that was announced without a suite, 100 at
-    most: there may be no product of them. `not_computed`: those that took too long for one answer,
-    and are null; without `incidents` there are no `pending_failures` either.
-    """
-
-    days: DaysAnswer | None
-    trends: Trends | None
-    real_bug_causes: ListPage[CauseAnswer] | None
-    causes_to_review: int | None
-    lost_boards: LostBoardsAnswer | None
-    incidents: ListPage[IncidentAnswer] | None
-    pending_failures: int | None
-    unchecked_merges: ListPage[ExplainedMergeAnswer] | None
-    flaky_tests: ListPage[FlakyTestAnswer] | None
-    products: ListPage[ProductAnswer]
-    unassigned_repositories: Sequence[str]
-    not_computed: list[str]

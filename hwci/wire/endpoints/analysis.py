@@ -1,25 +1,34 @@
 # SPDX-License-Identifier: Apache-2.0
 """Answers beside the rules (ADR 0009): none of them is part of an answer of the specification."""
 
+from hwci.contract.benches import Benches, OneBox
+from hwci.contract.bisection import Bisection
+from hwci.contract.causes import Cause
+from hwci.contract.days import Days
+from hwci.contract.explanations import Explanation, Gaps
+from hwci.contract.failures import Failure, ResolvedFailure
+from hwci.contract.flaky_history import FlakyHistories
+from hwci.contract.incidents import Incident
+from hwci.contract.lost_boards import LostBoardCounts
+from hwci.contract.merges import AnnouncedMerge, ExplainedMerge, MergePlan
+from hwci.contract.one_test import OneTest, TestName
+from hwci.contract.page_figures import PageFigures
 from hwci.contract.shape import ListPage
+from hwci.contract.suspects import FlakyRow
+from hwci.contract.times_to_fix import TimesToFix
 from hwci.contract.trends import Trends
 from hwci.wire import limits
-from hwci.wire.analysis.benches import BenchesAnswer
-from hwci.wire.analysis.bisection import BisectionQuery, ProgressAnswer
-from hwci.wire.analysis.causes import CauseAnswer, CausesQuery
-from hwci.wire.analysis.days import DaysAnswer, DaysQuery
-from hwci.wire.analysis.explanations import ExplanationAnswer, GapsAnswer, UnsentBody
-from hwci.wire.analysis.flaky_history import FlakyHistories, RankedHistoryQuery
-from hwci.wire.analysis.incidents import IncidentAnswer, IncidentsQuery
-from hwci.wire.analysis.lost_boards import LostBoardsAnswer, LostResolvedQuery
-from hwci.wire.analysis.merges import AnnouncedMergeAnswer, ExplainedMergeAnswer, MergePlanAnswer
-from hwci.wire.analysis.one_box import OneBoxAnswer, OneBoxQuery
-from hwci.wire.analysis.one_test import OneTestAnswer, OneTestQuery, TestNameAnswer, TestNamesQuery
-from hwci.wire.analysis.page_figures import PageFiguresAnswer, PageFiguresQuery
-from hwci.wire.analysis.suspects import SuspectAnswer
-from hwci.wire.analysis.times_to_fix import TimesToFixAnswer
+from hwci.wire.analysis.bisection import BisectionQuery
+from hwci.wire.analysis.causes import CausesQuery
+from hwci.wire.analysis.days import DaysQuery
+from hwci.wire.analysis.explanations import UnsentBody
+from hwci.wire.analysis.flaky_history import RankedHistoryQuery
+from hwci.wire.analysis.incidents import IncidentsQuery
+from hwci.wire.analysis.lost_boards import LostResolvedQuery
+from hwci.wire.analysis.one_box import OneBoxQuery
+from hwci.wire.analysis.one_test import OneTestQuery, TestNamesQuery
+from hwci.wire.analysis.page_figures import PageFiguresQuery
 from hwci.wire.endpoint import Endpoint, Who
-from hwci.wire.failures import FailureAnswer, ResolvedFailureAnswer
 from hwci.wire.queries import (
     BoxTableQuery,
     FailuresQuery,
@@ -34,48 +43,48 @@ from hwci.wire.queries import (
 LIST_MERGES = Endpoint(
     "merges.list", "GET", "/api/orgs/{orgId}/ci-analysis/merges", Who.READER,
     "Announced merges, each with the runs that checked it or tell why none did",
-    query=MergeRunsQuery, answer=ListPage[AnnouncedMergeAnswer], metrics=True
+    query=MergeRunsQuery, answer=ListPage[AnnouncedMerge], metrics=True
 )
 EXPLAIN_UNCHECKED_MERGES = Endpoint(
     "merges.unchecked", "GET", "/api/orgs/{orgId}/ci-analysis/unchecked-merges", Who.READER,
     "Merges not checked on hardware, each with the one cause of it", query=MergeRunsQuery,
-    answer=ListPage[ExplainedMergeAnswer], metrics=True
+    answer=ListPage[ExplainedMerge], metrics=True
 )
 PLAN_MERGES = Endpoint(
     "merges.plan", "GET", "/api/orgs/{orgId}/ci-analysis/merge-plan", Who.READER,
     "The runs that would check these merges in the least board time", query=MergePlanQuery,
-    answer=MergePlanAnswer, metrics=True
+    answer=MergePlan, metrics=True
 )
 BOX_HEALTH = Endpoint(
     "boxes.health", "GET", "/api/orgs/{orgId}/ci-analysis/boxes", Who.READER,
     "Boxes: which one fails more than the others on the same commits, and how each fares",
-    query=PeriodQuery, answer=BenchesAnswer, also=(409,), metrics=True
+    query=PeriodQuery, answer=Benches, also=(409,), metrics=True
 )
 ONE_BOX = Endpoint(
     "boxes.show", "GET", "/api/orgs/{orgId}/ci-analysis/box", Who.READER,
     "One box: how it compares, its shares beside the others', what failed on it alone",
-    query=OneBoxQuery, answer=OneBoxAnswer, also=(409,), metrics=True
+    query=OneBoxQuery, answer=OneBox, also=(409,), metrics=True
 )
 EXPLAIN_FAILURE = Endpoint(
     "failures.explain", "GET", "/api/orgs/{orgId}/ci-analysis/failures/{failureId}", Who.READER,
     "Show which single edits would give a failure another class", query=Query,
-    answer=ExplanationAnswer, metrics=True
+    answer=Explanation, metrics=True
 )
 EXPLAIN_FAILURE_WITH_GIT = Endpoint(
     "failures.explain_with_git", "POST", "/api/orgs/{orgId}/ci-analysis/failures/{failureId}",
     Who.READER, "The same, with what git has of changes that runs did not send; nothing is kept",
-    body=UnsentBody, answer=ExplanationAnswer, metrics=True, body_bytes=limits.UNSENT_BYTES,
+    body=UnsentBody, answer=Explanation, metrics=True, body_bytes=limits.UNSENT_BYTES,
     reads=True
 )
 LIST_GAPS = Endpoint(
     "failures.gaps", "GET", "/api/orgs/{orgId}/ci-analysis/gaps", Who.READER,
     "What CI leaves out, and how many ambiguous failures it would decide", query=PeriodQuery,
-    answer=GapsAnswer, metrics=True
+    answer=Gaps, metrics=True
 )
 SUSPECTS = Endpoint(
     "tests.flaky", "GET", "/api/orgs/{orgId}/ci-analysis/flaky-tests", Who.READER,
     "Flaky tests: since which commit, on which boxes, and how sure", query=SuspectsQuery,
-    answer=ListPage[SuspectAnswer], also=(409,), metrics=True
+    answer=ListPage[FlakyRow], also=(409,), metrics=True
 )
 SUSPECTS_HISTORY = Endpoint(
     "tests.flaky_history", "GET", "/api/orgs/{orgId}/ci-analysis/flaky-tests/history", Who.READER,
@@ -85,27 +94,27 @@ SUSPECTS_HISTORY = Endpoint(
 LIST_CAUSES = Endpoint(
     "causes.list", "GET", "/api/orgs/{orgId}/ci-analysis/causes", Who.READER,
     "Resolved failures by cause: what one commit broke and one fixed, as one", query=CausesQuery,
-    answer=ListPage[CauseAnswer], metrics=True
+    answer=ListPage[Cause], metrics=True
 )
 LOST_BOARDS = Endpoint(
     "lost_boards.count", "GET", "/api/orgs/{orgId}/ci-analysis/lost-boards", Who.READER,
     "How many resolved failures lie in runs that lost their board, and which", query=PeriodQuery,
-    answer=LostBoardsAnswer, metrics=True
+    answer=LostBoardCounts, metrics=True
 )
 LOST_RESOLVED = Endpoint(
     "lost_boards.resolved", "GET", "/api/orgs/{orgId}/ci-analysis/lost-boards/resolved", Who.READER,
     "The same as rows of the tables of resolved failures", query=LostResolvedQuery,
-    answer=ListPage[ResolvedFailureAnswer], metrics=True
+    answer=ListPage[ResolvedFailure], metrics=True
 )
 LOST_FAILURES = Endpoint(
     "lost_boards.failures", "GET", "/api/orgs/{orgId}/ci-analysis/lost-boards/failures", Who.READER,
     "All failures in runs that lost their board, as `ci-failures` lists them", query=FailuresQuery,
-    answer=ListPage[FailureAnswer], metrics=True
+    answer=ListPage[Failure], metrics=True
 )
 LIST_INCIDENTS = Endpoint(
     "incidents.list", "GET", "/api/orgs/{orgId}/ci-analysis/incidents", Who.READER,
     "Failures that one cause explains, as one: tests by boxes, the commits that began it",
-    query=IncidentsQuery, answer=ListPage[IncidentAnswer], metrics=True
+    query=IncidentsQuery, answer=ListPage[Incident], metrics=True
 )
 TRENDS = Endpoint(
     "metrics.trends", "GET", "/api/orgs/{orgId}/ci-analysis/trends", Who.READER,
@@ -114,31 +123,31 @@ TRENDS = Endpoint(
 BISECTION = Endpoint(
     "tests.bisection", "GET", "/api/orgs/{orgId}/ci-analysis/bisection", Who.READER,
     "Which commit broke a test, how sure that is, and the run that tells most about it",
-    query=BisectionQuery, answer=ProgressAnswer, metrics=True
+    query=BisectionQuery, answer=Bisection, metrics=True
 )
 ONE_TEST = Endpoint(
     "tests.show", "GET", "/api/orgs/{orgId}/ci-analysis/test", Who.READER,
     "One test over time on each box: how often it failed, and what a retry gave",
-    query=OneTestQuery, answer=OneTestAnswer, metrics=True
+    query=OneTestQuery, answer=OneTest, metrics=True
 )
 LIST_TESTS = Endpoint(
     "tests.list", "GET", "/api/orgs/{orgId}/ci-analysis/tests", Who.READER,
-    "List the tests that reports name", query=TestNamesQuery, answer=ListPage[TestNameAnswer],
+    "List the tests that reports name", query=TestNamesQuery, answer=ListPage[TestName],
     metrics=True
 )
 METRICS_BY_DAY = Endpoint(
     "metrics.by_day", "GET", "/api/orgs/{orgId}/ci-analysis/days", Who.READER,
     "The tiles by the calendar days of a time zone, each share with its interval", query=DaysQuery,
-    answer=DaysAnswer, metrics=True
+    answer=Days, metrics=True
 )
 TIMES_TO_FIX = Endpoint(
     "metrics.times_to_fix", "GET", "/api/orgs/{orgId}/ci-analysis/times-to-fix", Who.READER,
     "How long failures took until they were seen, and fixed, by product and box",
-    query=BoxTableQuery, answer=ListPage[TimesToFixAnswer], metrics=True
+    query=BoxTableQuery, answer=ListPage[TimesToFix], metrics=True
 )
 PAGE_FIGURES = Endpoint(
     "metrics.beside", "GET", "/api/orgs/{orgId}/ci-analysis/page", Who.MEMBER,
     "What the dashboard's metrics page shows beside `ci-metrics`, as one answer",
-    query=PageFiguresQuery, answer=PageFiguresAnswer, metrics=True, tagged=True, called=False
+    query=PageFiguresQuery, answer=PageFigures, metrics=True, tagged=True, called=False
 )
 # fmt: on

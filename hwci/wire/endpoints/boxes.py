@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Boxes, as people manage them and as they report themselves."""
 
+from hwci.contract.boxes import Box, BoxNote
+from hwci.contract.runs import OpenedRun
 from hwci.contract.shape import ListPage
 from hwci.wire import limits
 from hwci.wire.boxes import (
-    BoxAnswer,
     BoxChange,
     BoxInstallAnswer,
-    BoxNoteAnswer,
     InstallBox,
     InstalledBox,
     NewBox,
@@ -15,12 +15,12 @@ from hwci.wire.boxes import (
 )
 from hwci.wire.endpoint import Endpoint, Who
 from hwci.wire.queries import BoxesQuery, BoxNotesQuery
-from hwci.wire.runs import OpenedRun, RunEvents, RunHead
+from hwci.wire.runs import RunEvents, RunHead
 
 # fmt: off
 LIST_BOXES = Endpoint(
     "boxes.list", "GET", "/api/orgs/{orgId}/boxes", Who.MEMBER, "List the boxes of an organization",
-    query=BoxesQuery, answer=ListPage[BoxAnswer]
+    query=BoxesQuery, answer=ListPage[Box]
 )
 CREATE_BOX = Endpoint(
     "boxes.create", "POST", "/api/orgs/{orgId}/boxes", Who.ADMIN,
@@ -44,12 +44,12 @@ NEW_INSTALL_TOKEN = Endpoint(
 LIST_BOX_NOTES = Endpoint(
     "box_notes.list", "GET", "/api/orgs/{orgId}/box-notes", Who.MEMBER,
     "List what people did to boxes, latest first", query=BoxNotesQuery,
-    answer=ListPage[BoxNoteAnswer]
+    answer=ListPage[BoxNote]
 )
 ADD_BOX_NOTE = Endpoint(
     "box_notes.add", "POST", "/api/orgs/{orgId}/box-notes", Who.ADMIN,
     "Note what was done to a box; from then on it is compared as a new box", body=NewBoxNote,
-    answer=BoxNoteAnswer, status=201, also=(404, 409), repeatable=False
+    answer=BoxNote, status=201, also=(404, 409), repeatable=False
 )
 REMOVE_BOX_NOTE = Endpoint(
     "box_notes.remove", "DELETE", "/api/orgs/{orgId}/box-notes/{noteId}", Who.ADMIN,

@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Run records."""
 
+from hwci.contract.runs import Run, RunDetail
 from hwci.contract.shape import ListPage
 from hwci.wire.endpoint import Endpoint, Who
 from hwci.wire.queries import Query
-from hwci.wire.runs import RunAnswer, RunDetail, RunsQuery, StreamQuery
+from hwci.wire.runs import RunsQuery, StreamQuery
 
 # fmt: off
 LIST_RUNS = Endpoint(
     "runs.list", "GET", "/api/orgs/{orgId}/runs", Who.READER,
-    "List run records, latest start first", query=RunsQuery, answer=ListPage[RunAnswer]
+    "List run records, latest start first", query=RunsQuery, answer=ListPage[Run]
 )
 FOLLOW_RUNS = Endpoint(
     "runs.follow", "GET", "/api/orgs/{orgId}/runs/stream", Who.READER,

@@ -4,12 +4,13 @@
 import random
 from collections import Counter
 
+from hwci.contract.metrics import MetricsPage
 from hwci.engine.facts import Facts
 from hwci.engine.history import History, Scope
 from hwci.engine.page import tables
-from hwci.engine.page.failures import evidence
+from hwci.engine.page.evidence import evidence
 from hwci.engine.page.over_time import read_dates
-from hwci.engine.page.overview import Page, read_page
+from hwci.engine.page.overview import read_page
 from hwci.engine.rules.classify import Classifier
 from hwci.engine.rules.labels import groups_at
 from hwci.server.storage.ports import Writer
@@ -47,17 +48,19 @@ def compare(seed: int, sql: Writer, facts: Facts) -> None:
             assert found == evidence(definition, failure.id, most), f"seed {seed}: evidence"
 
 
-def assert_begins(page: Page, history: History, whole: Reading, rows: int) -> None:
+def assert_begins(page: MetricsPage, history: History, whole: Reading, rows: int) -> None:
     """A page shows what the whole tables begin with."""
     others, flaky = tables.OtherSelection(limit=rows), tables.FlakySelection(limit=rows)
-    assert page.real_bugs == tables.real_bugs(
-        history, whole.real_bugs, tables.Selection(limit=rows)
-    )
-    assert page.other_failures == tables.other_failures(history, whole.other_failures, others)
-    assert page.unchecked_merges == tables.unchecked_merges(
-        whole.unchecked_merges, tables.Selection(limit=rows)
-    )
-    assert page.flakiest_tests == tables.flakiest_tests(whole.flakiest_tests, flaky)
+    for shown, listing in (
+        (page.real_bugs, tables.real_bugs(history, whole.real_bugs, tables.Selection(limit=rows))),
+        (page.other_failures, tables.other_failures(history, whole.other_failures, others)),
+        (
+            page.unchecked_merges,
+            tables.unchecked_merges(whole.unchecked_merges, tables.Selection(limit=rows)),
+        ),
+        (page.flakiest_tests, tables.flakiest_tests(whole.flakiest_tests, flaky)),
+    ):
+        assert ([*shown.items], shown.total) == ([*listing.items], listing.total)
 
 
 def decide_and_keep(sql: Writer, definition: FullRecordedRuns, seed: int) -> None:

@@ -4,6 +4,7 @@
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
+from hwci.contract.products import Links, Targets
 from hwci.contract.vocabulary import Outcome, ReviewAction, Role, Trigger, Verdict
 from hwci.engine.facts import (
     Announcement,
@@ -11,12 +12,10 @@ from hwci.engine.facts import (
     Commit,
     FailureKey,
     Lane,
-    Links,
     Product,
     Report,
     Review,
     SuiteConfig,
-    Targets,
     TestItem,
 )
 from hwci.server.storage.records import (
@@ -88,8 +87,8 @@ CONFIG = SuiteConfig(
     ("fw/**",),
     ("hil/**",),
     trigger_paths=("fw/**",),
-    links=Links("https://git/{sha}"),
-    targets=Targets(95.5),
+    links=Links(commit="https://git/{sha}"),
+    targets=Targets(merges_checked=95.5),
 )
 FAILURE = FailureKey(Lane("fw", "hil", "flash", "b1", "main"), "bbbbbbb")
 REVIEW = Review(FAILURE, ReviewAction.CONFIRM, str(ADA.id), "Ada", NOON, number=0)

@@ -49,7 +49,7 @@ def review(draw: random.Random, kept: Kept, both: Sequence[Writer | Kept]) -> No
     for writer in both if failures and draw.random() < 0.8 else ():
         failure = failures[len(failures) // 2]
         action = list(ReviewAction)[len(failures) % 2]
-        word = Review(failure.key, action, "ada", "Ada", NOON, number=0)
+        word = Review(failure.key, action, str(ORG), "Ada", NOON, number=0)
         writer.put_review(ORG, failure.id, word)
     for writer in both if draw.random() < 0.2 else ():
         writer.drop_reviews(ORG, reviewed[:1])

@@ -260,7 +260,7 @@ def _review(choice: int, writer: Writer) -> None:
         writer.drop_reviews(ORG, [failure.id])
     else:
         action = list(ReviewAction)[choice % 2]
-        word = Review(failure.key, action, "ada", "Ada", NOON, number=0)
+        word = Review(failure.key, action, str(ORG), "Ada", NOON, number=0)
         writer.put_review(ORG, failure.id, word)
 
 

@@ -431,7 +431,7 @@ def test_reviews_of_other_days_cost_a_page_nothing(connection: Connection) -> No
         and one.last_started_at < NOON + timedelta(hours=150)
     ]
     for one in others:
-        word = Review(one.key, ReviewAction.DISMISS, "ada", "Ada", NOON, number=0)
+        word = Review(one.key, ReviewAction.DISMISS, str(ORG), "Ada", NOON, number=0)
         writer.put_review(ORG, one.id, word)
     assert len(others) > 150
     assert page() < 1.1 * before

@@ -12,7 +12,7 @@ import pytest
 from hwci.contract.vocabulary import Role
 from hwci.engine.facts import Product, failure_id
 from hwci.engine.history import Scope, Where
-from hwci.engine.page.failures import evidence
+from hwci.engine.page.evidence import evidence
 from hwci.server.storage.records import CiKey, ReaderKey
 from hwci.server.storage.sql.transaction import Transaction
 from hwci.server.storage.sqlite.connections import open_writer

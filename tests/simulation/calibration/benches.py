@@ -17,8 +17,10 @@ import numpy as np
 from scipy.stats import fisher_exact
 
 from hwci.analysis.benches.compare import FALSE_DISCOVERIES, ODDS_MIN, false_discoveries
-from hwci.analysis.benches.report import Benches, benches
+from hwci.analysis.benches.health import health_of
+from hwci.analysis.benches.report import KnownOfBoxes, benches, read_runs
 from hwci.analysis.benches.trials import LOST_TESTS_MIN
+from hwci.contract.benches import Benches
 from hwci.contract.vocabulary import Outcome, Verdict
 from hwci.engine.history import Scope
 from tests.simulation.calibration.page import EVER, Line, Part, recorded, share, table
@@ -32,20 +34,17 @@ FLEET = Plan(boxes=5, tests=50, runs=200, base_rate=0.05)
 BAD_BOX = "bench-2"
 POWER_MIN, FALSE_MAX = 0.9, 0.05
 BAD, CLEAN = "A bad box", "No bad box"
+UNKNOWN = KnownOfBoxes({}, {})
 CHANCES = (0.01, 0.05, 0.1, 0.2, 0.5)
 
 
 def asked(fleet: Simulated) -> Benches:
     history, _ = recorded(fleet)
-    return benches(history, Scope(), EVER, 100, {})
+    return benches(history, Scope(), EVER, 100, UNKNOWN)
 
 
 def named(found: Benches) -> list[str]:
-    return [
-        one.box_key
-        for one in found.boxes
-        if one.figures.comparison and one.figures.comparison.named
-    ]
+    return [row.box_key for row in found.boxes if row.comparison and row.comparison.named]
 
 
 def part() -> Part:
@@ -90,10 +89,10 @@ def _bad() -> tuple[str, list[Line]]:
         names = [named(one) for one in found]
         hits = [BAD_BOX in one for one in names]
         compared = [
-            one.figures.comparison
+            one.comparison
             for each in found
             for one in each.boxes
-            if one.box_key == BAD_BOX and one.figures.comparison
+            if one.box_key == BAD_BOX and one.comparison
         ]
         rows.append(
             [
@@ -150,10 +149,10 @@ def _chances() -> str:
     rows = []
     for words, plan, causes in CLEAN_FLEETS[:4]:
         chances = [
-            one.figures.comparison.chance
+            one.comparison.chance
             for seed in range(CASES[plan.runs])
             for one in asked(simulate(plan, causes(seed), seed)).boxes
-            if one.figures.comparison
+            if one.comparison
         ]
         often = (f"{mean(one <= at for one in chances):.1%}" for at in CHANCES)
         rows.append([words, f"{len(chances):,}", *often])
@@ -274,14 +273,16 @@ def _lost() -> str:
         found, wrong = [], []
         for seed in range(CASES[plan.runs]):
             fleet = simulate(replace(plan, lost=0.03), [], seed)
-            said = {
-                (one.run.ci_run_id, box.box_key)
-                for box in asked(fleet).boxes
-                for one in box.figures.health.lost_runs
+            history, _ = recorded(fleet)
+            read = read_runs(history.outcomes(Scope(), EVER), UNKNOWN, history.check_time)
+            told = {
+                (run.run_id, side)
+                for side, places in read.places.items()
+                for run in health_of(places).lost_runs
             }
             lost = lost_runs(fleet)
-            found += [one in said for one in lost]
-            wrong += [one not in lost for one in said]
+            found += [run in told for run in lost]
+            wrong += [run not in lost for run in told]
         rows.append([words, share(found), share(wrong)])
     return table(["fleet", "found", "wrong"], rows)
 

@@ -14,7 +14,6 @@ from statistics import mean
 
 from hwci.analysis.certainty import SURE
 from hwci.analysis.flaky.weighing import (
-    AT_ONCE_MAX,
     Counts,
     bracket_of,
     chances,
@@ -22,6 +21,7 @@ from hwci.analysis.flaky.weighing import (
     most_telling,
     rounds_needed,
 )
+from hwci.contract.bisection import AT_ONCE_MAX
 from tests.simulation.calibration.page import CHANCES, Line, Part, reliability, share, table
 
 RUN_MINUTES = 5

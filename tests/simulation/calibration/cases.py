@@ -9,8 +9,8 @@ from hwci.analysis.flaky.onset import Onset, Rates, Step, onset
 from hwci.analysis.flaky.suspects import (
     FAILURES_NEEDED,
     Counted,
+    LikelyCommit,
     SeenProduct,
-    SuspectCommit,
     steps_of,
 )
 from tests.simulation.calibration.page import recorded
@@ -63,9 +63,9 @@ class Case(NamedTuple):
         """Return our answer."""
         return onset(self.steps, self.rates)
 
-    def shares(self) -> list[SuspectCommit]:
+    def likely(self) -> list[LikelyCommit]:
         """Return our chance for each commit."""
-        return self.seen.shares(self.places, self.onset())
+        return self.seen.likely(self.places, self.onset())
 
     def after(self, runs: int) -> "Case":
         """Return the same as it was after so many runs."""

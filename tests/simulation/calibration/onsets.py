@@ -15,10 +15,10 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import logsumexp, softmax
 
-from hwci.analysis.flaky.branch_order import CommitKind
 from hwci.analysis.flaky.onset import FLAKY_RATES
 from hwci.analysis.flaky.suspect_words import LIKELY
-from hwci.analysis.flaky.suspects import FAILURES_NEEDED, STRONG, SuspectCommit, fewest_that_hold
+from hwci.analysis.flaky.suspects import FAILURES_NEEDED, STRONG, LikelyCommit, fewest_that_hold
+from hwci.contract.vocabulary import CommitKind
 from tests.simulation.calibration.cases import CASES, QUIET, RATES, Case, cases, planted_in, sized
 from tests.simulation.calibration.change_points import change_points, interval, rises
 from tests.simulation.calibration.page import Line, Part, reliability, share, table
@@ -43,7 +43,7 @@ class Said(NamedTuple):
     firmware: float
 
 
-def observed(case: Case, rates: Sequence[float]) -> list[SuspectCommit]:
+def observed(case: Case, rates: Sequence[float]) -> list[LikelyCommit]:
     """Return the chance for each commit, as one says who knows that it is one cause of one of these
     rates, each as likely, which was drawn as `planted` draws it; and how often other tests fail.
     """
@@ -64,24 +64,25 @@ def observed(case: Case, rates: Sequence[float]) -> list[SuspectCommit]:
         likely.append(np.logaddexp(fixed, up_to[-1]) - up_to[:-1] + outside)
     chances = softmax(logsumexp(likely, axis=0))
     number = {one.sha: at for at, one in enumerate(case.fleet.commits)}
-    looked_at = (one.commit for one in case.shares())
-    found = [SuspectCommit(one, float(chances[number[one.sha]])) for one in looked_at]
-    return sorted(found, key=lambda one: -one.share)
+    looked_at = (one.commit for one in case.likely())
+    found = [LikelyCommit(one, float(chances[number[one.sha]])) for one in looked_at]
+    return sorted(found, key=lambda one: -one.chance)
 
 
 def said(case: Case, rates: Sequence[float] = ()) -> Said | None:
     """Return what is said of the onset, by us or by an observer who knows these rates. None: it is
     not among the commits that are looked at, as it came with the first of them or before.
     """
-    shares = observed(case, rates) if rates else case.shares()
-    size = fewest_that_hold(shares)
-    if case.truth not in {one.commit.sha for one in shares}:
+    likely = observed(case, rates) if rates else case.likely()
+    size = fewest_that_hold(likely)
+    if case.truth not in {one.commit.sha for one in likely}:
         return None
-    whole = sum(one.share for one in shares)
+    whole = sum(one.chance for one in likely)
     return Said(
-        held=any(one.commit.sha == case.truth for one in shares[:size]),
+        held=any(one.commit.sha == case.truth for one in likely[:size]),
         size=size,
-        firmware=sum(one.share for one in shares if one.commit.kind is CommitKind.FIRMWARE) / whole,
+        firmware=sum(one.chance for one in likely if one.commit.kind is CommitKind.FIRMWARE)
+        / whole,
     )
 
 
@@ -141,10 +142,10 @@ class Chances(NamedTuple):
 
 def chances(case: Case) -> Chances:
     """Return what we say of a test, and whether it is true."""
-    shares = case.shares()
+    likely = case.likely()
     return Chances(
-        [(one.share, one.commit.sha == case.truth) for one in shares],
-        (1 - sum(one.share for one in shares), case.since <= case.places[0]),
+        [(one.chance, one.commit.sha == case.truth) for one in likely],
+        (1 - sum(one.chance for one in likely), case.since <= case.places[0]),
     )
 
 

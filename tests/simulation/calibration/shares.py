@@ -10,9 +10,10 @@ from random import Random
 from statistics import fmean, median
 from typing import NamedTuple
 
-from hwci.analysis.benches.by_parts import SureShare, sure_shares, whole
+from hwci.analysis.benches.by_parts import sure_shares, whole
 from hwci.analysis.benches.shares import tallies
-from hwci.analysis.certainty import wilson
+from hwci.analysis.certainty import share_of_cases
+from hwci.contract.shares import Share
 from hwci.engine.periods import Period
 from tests.simulation.calibration.page import Part, recorded, share, table
 from tests.simulation.fleet import Cause, Kind, Plan, Simulated, commits_of, simulate
@@ -27,8 +28,8 @@ LONGEST = 10
 class Look(NamedTuple):
     """The share of failed attempts on one box, by parts, beside all others, and by its number."""
 
-    ours: SureShare
-    by_number: SureShare
+    ours: Share
+    by_number: Share
 
 
 def part() -> Part:
@@ -51,10 +52,10 @@ def _table() -> str:
     rows = []
     for words, plan, causes in KINDS:
         looks = [look(simulate(plan, causes(seed), seed)) for seed in range(FLEETS)]
-        true = fmean(one.ours.share for one in looks)
+        true = fmean(seen.ours.part / seen.ours.total for seen in looks)
         row = [words]
         for shares in zip(*looks, strict=True):
-            within = [found.within for found in shares if found.within is not None]
+            within = [ends for ends in map(interval_of, shares) if ends is not None]
             row += [
                 share([low <= true <= high for low, high in within]),
                 f"{100 * median(high - low for low, high in within):.1f}",
@@ -72,8 +73,14 @@ def look(fleet: Simulated) -> Look:
     own = [run for run in product.runs if run.box_key == box]
     others = [run for run in product.runs if run.box_key != box]
     counted = [tallies(runs, ran).flaky for runs in (own, others)]
-    part, total = whole(counted[0])
-    return Look(sure_shares(*counted)[0], SureShare(part, total, wilson(part / total, total)))
+    by_number = share_of_cases(*whole(counted[0]))
+    assert by_number is not None
+    return Look(sure_shares(*counted)[0], by_number)
+
+
+def interval_of(share: Share) -> tuple[float, float] | None:
+    """Return the interval of a share, if it has one."""
+    return None if share.low is None or share.high is None else (share.low, share.high)
 
 
 def _bugs(plan: Plan, number: int, seed: int) -> list[Cause]:

@@ -15,9 +15,9 @@ from hwci.analysis.failures.incidents import failing_incidents
 from hwci.analysis.flaky.suspects import pending_by_test
 from hwci.analysis.one_test import one_test
 from hwci.analysis.one_test_words import About, Concluded, concluded
-from hwci.analysis.periods.days import calendar_days
-from hwci.analysis.statements import Claim, Statement
-from hwci.contract.vocabulary import Outcome
+from hwci.contract.statements import Statement
+from hwci.contract.vocabulary import Claim, Outcome
+from hwci.engine.calendar import calendar_days
 from hwci.engine.history import Scope
 from hwci.engine.periods import Period
 from tests.simulation.calibration.page import Line, Part, recorded, share, table
@@ -130,7 +130,7 @@ def said_of(fleet: Simulated, test_id: str = TEST) -> Concluded:
     starts = [run.started_at for run in runs.runs]
     period = Period(min(starts), max(starts))
     days = calendar_days(period, ZoneInfo("UTC"))
-    test = one_test(history, runs, test_id, days)
+    test = one_test(history, runs, (runs.product, test_id), days, "UTC")
     assert test.all is not None
     pending = pending_by_test(history, Scope(), period).get((runs.product, test_id), [])
     failing = failing_incidents(history, Scope(), period, test_id) if pending else []

@@ -4,27 +4,35 @@ beside the rules"). Nothing is kept of one: its answers are the reports of its r
 """
 
 from hwci.analysis.flaky.bisection import Asked as Wanted
-from hwci.analysis.flaky.bisection import MissingCommit, progress
+from hwci.analysis.flaky.bisection import bisection
+from hwci.contract.bisection import Bisection
 from hwci.engine.facts import Product
 from hwci.server.services.access import Viewer
 from hwci.server.services.analysis.asking import Analysis, Asked
 from hwci.server.services.known import require_known_test
-from hwci.wire.analysis.bisection import BisectionQuery, ProgressAnswer
+from hwci.wire.analysis.bisection import BisectionQuery
 
 
 class Bisections(Analysis):
     """Reads about bisections."""
 
-    async def progress(self, viewer: Viewer, query: BisectionQuery) -> ProgressAnswer:
+    async def progress(self, viewer: Viewer, query: BisectionQuery) -> Bisection:
         """Return how far a bisection is, and its next run."""
+        product = Product(query.repo_key, query.suite)
+        wanted = Wanted(
+            product,
+            query.test_id,
+            query.good,
+            query.bad,
+            query.box_key,
+            at_once=query.boxes,
+            flags=query.more_flags,
+        )
 
-        def work(about: Asked) -> ProgressAnswer:
-            ends = query.good, query.bad
-            wanted = Wanted(query.test_id, *ends, query.box_key, at_once=query.boxes)
-            product = Product(query.repo_key, query.suite)
-            found = progress(about.history, product, about.period, wanted)
-            if isinstance(found, MissingCommit):
+        def work(about: Asked) -> Bisection:
+            answer = bisection(about.history, about.period, wanted)
+            if answer.found is None:
                 require_known_test(about.history, product, query.test_id)
-            return ProgressAnswer.of(found, query, about.period)
+            return answer
 
         return await self._answer(viewer, query, work)

@@ -6,24 +6,26 @@ from functools import partial
 
 from hwci.analysis.failures.causes import causes, described, reviewed, to_review
 from hwci.analysis.failures.lost_boards import in_lost_runs
+from hwci.contract.causes import Cause
 from hwci.contract.shape import ListPage
 from hwci.contract.vocabulary import FailureClass
 from hwci.engine.history import Listing
 from hwci.engine.page.reading import Classified, read_classified
 from hwci.server.services.access import Viewer
 from hwci.server.services.analysis.asking import Analysis, Asked
-from hwci.wire.analysis.causes import CauseAnswer, CausesQuery
+from hwci.wire import limits
+from hwci.wire.analysis.causes import CausesQuery
 
 
 class Causes(Analysis):
     """Reads of resolved failures that one commit broke and one fixed."""
 
-    async def causes(self, viewer: Viewer, query: CausesQuery) -> ListPage[CauseAnswer]:
+    async def causes(self, viewer: Viewer, query: CausesQuery) -> ListPage[Cause]:
         """List the causes of a period, the newest first, or as people review them and did."""
-        return await self._answer(viewer, query, partial(causes_of, viewer=viewer, query=query))
+        return await self._answer(viewer, query, partial(causes_of, query=query))
 
 
-def causes_of(about: Asked, viewer: Viewer, query: CausesQuery) -> ListPage[CauseAnswer]:
+def causes_of(about: Asked, query: CausesQuery) -> ListPage[Cause]:
     """Answer the causes of a period."""
     rows = read_classified(*about, [], query.classes)
     if query.lost_board:
@@ -36,8 +38,8 @@ def causes_of(about: Asked, viewer: Viewer, query: CausesQuery) -> ListPage[Caus
     found = to_review(found) if query.to_review else found
     found = reviewed(found) if query.reviewed else found
     shown = query.slice_of(found)
-    page = Listing(described(about.history, shown.items), shown.total)
-    return query.page_of(page, partial(CauseAnswer.of, viewer.org_id))
+    most = limits.INCIDENT_MAX, limits.MESSAGES_MAX
+    return query.page_of(Listing(described(about.history, shown.items, *most), shown.total))
 
 
 def number_to_review(about: Asked) -> int:

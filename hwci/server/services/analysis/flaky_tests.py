@@ -5,50 +5,48 @@ beside the rules").
 
 from collections.abc import Mapping, Sequence
 
-from hwci.analysis.certainty import Rate
+from hwci.analysis import flaky_rows as rows_of
 from hwci.analysis.flaky.suspects import flake_rates, flaky_tests, ranked
+from hwci.contract.flaky_history import BoxHistory, FlakyHistories
 from hwci.contract.shape import ListPage
+from hwci.contract.shares import Share
+from hwci.contract.suspects import FlakyRow
 from hwci.engine.history import Listing
-from hwci.engine.page.over_time import BoxOverTime, flaky_over_time
+from hwci.engine.page.over_time import flaky_over_time
 from hwci.engine.periods import slots_of
 from hwci.server.services.access import Viewer
 from hwci.server.services.analysis.asking import Analysis, Asked, asked
 from hwci.server.services.analysis.benches import notes_of
 from hwci.server.services.ci_metrics.metrics import histories_of
 from hwci.server.storage.ports import Reader
-from hwci.wire.analysis.flaky_history import FlakyHistories, RankedHistoryQuery
-from hwci.wire.analysis.suspects import SuspectAnswer
+from hwci.wire.analysis.flaky_history import RankedHistoryQuery
 from hwci.wire.queries import Detail, SuspectsQuery
 
 
 class FlakyTests(Analysis):
     """What the runs of flaky tests suggest."""
 
-    async def listed(self, viewer: Viewer, query: SuspectsQuery) -> ListPage[SuspectAnswer]:
+    async def listed(self, viewer: Viewer, query: SuspectsQuery) -> ListPage[FlakyRow]:
         """Return the rows of "Flakiest tests", each with as much of what its runs suggest as was
         asked for.
         """
         period = self._period(query)
 
-        def work(reader: Reader) -> ListPage[SuspectAnswer]:
+        def work(reader: Reader) -> ListPage[FlakyRow]:
             about = asked(reader, viewer, query, period)
             if query.detail is Detail.RATES:
                 tests = ranked(*about, query.selection, query.rank_by)
-                rated = zip(tests.items, flake_rates(tests.items), strict=True)
-                return query.page_of(
-                    Listing([*rated], tests.total), lambda row: SuspectAnswer.of_rate(*row)
-                )
+                rows = map(rows_of.rated, tests.items, flake_rates(tests.items))
+                return query.page_of(Listing([*rows], tests.total))
             notes = notes_of(reader, viewer, period)
-            found = flaky_tests(*about, query.selection, query.rank_by, notes)
+            suspects = flaky_tests(*about, query.selection, query.rank_by, notes)
             if query.detail is Detail.ANSWERS:
-                return query.page_of(found, SuspectAnswer.in_few_words)
-            tests = Listing([suspect.test for suspect in found.items], found.total)
+                return query.page_of(suspects, rows_of.answered)
+            tests = Listing([suspect.test for suspect in suspects.items], suspects.total)
             by_box = flaky_over_time(about.history, tests, slots_of(query.days, period))
-            rows = [
-                (suspect, _rates_by_box(test.boxes))
-                for suspect, test in zip(found.items, by_box.items, strict=True)
-            ]
-            return query.page_of(Listing(rows, found.total), lambda row: SuspectAnswer.of(*row))
+            rates = [_rates_by_box(test.boxes) for test in by_box.items]
+            whole = map(rows_of.whole, suspects.items, rates)
+            return query.page_of(Listing([*whole], suspects.total))
 
         return await self._storage.read(work, organization=viewer.org_id, person=viewer.id)
 
@@ -62,5 +60,5 @@ class FlakyTests(Analysis):
         return await self._answer(viewer, query, work)
 
 
-def _rates_by_box(boxes: Sequence[BoxOverTime]) -> Mapping[str, Rate]:
+def _rates_by_box(boxes: Sequence[BoxHistory]) -> Mapping[str, Share]:
     return dict(zip((box.box_key for box in boxes), flake_rates(boxes), strict=True))

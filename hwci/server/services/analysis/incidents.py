@@ -2,22 +2,26 @@
 """Incidents of a period (contract, "Answers beside the rules")."""
 
 from collections.abc import Sequence
+from functools import partial
 
+from hwci.analysis.failures.incident_rows import incident_row
 from hwci.analysis.failures.incidents import Incident, described, incidents
+from hwci.contract import incidents as shapes
 from hwci.contract.shape import ListPage
 from hwci.engine.history import Listing
 from hwci.server.services.access import Viewer
 from hwci.server.services.analysis.asking import Analysis, Asked
-from hwci.wire.analysis.incidents import IncidentAnswer, IncidentsQuery
+from hwci.wire import limits
+from hwci.wire.analysis.incidents import IncidentsQuery
 
 
 class Incidents(Analysis):
     """Reads of failures that one cause explains."""
 
-    async def incidents(self, viewer: Viewer, query: IncidentsQuery) -> ListPage[IncidentAnswer]:
+    async def incidents(self, viewer: Viewer, query: IncidentsQuery) -> ListPage[shapes.Incident]:
         """List the incidents with a failure in the period, the last to begin first."""
 
-        def work(about: Asked) -> ListPage[IncidentAnswer]:
+        def work(about: Asked) -> ListPage[shapes.Incident]:
             return page_of(about, query, incidents_of(about, query))
 
         return await self._answer(viewer, query, work)
@@ -37,8 +41,8 @@ def incidents_of(about: Asked, query: IncidentsQuery) -> list[Incident]:
 
 def page_of(
     about: Asked, query: IncidentsQuery, found: Sequence[Incident]
-) -> ListPage[IncidentAnswer]:
+) -> ListPage[shapes.Incident]:
     """Return the page of these incidents that a query asks for."""
     shown = query.slice_of(found)
     rows = Listing(described(about.history, shown.items, about.period), shown.total)
-    return query.page_of(rows, IncidentAnswer.of)
+    return query.page_of(rows, partial(incident_row, most=limits.INCIDENT_MAX))

@@ -1,52 +1,50 @@
 # SPDX-License-Identifier: Apache-2.0
 """Failures of runs that lost their board (contract, "Answers beside the rules")."""
 
-from functools import partial
-
-from hwci.analysis.failures.lost_boards import in_lost_runs, lost_boards
+from hwci.analysis.failures.lost_boards import in_lost_runs, lost_boards, lost_rows
+from hwci.contract import lost_boards as shapes
+from hwci.contract.failures import Failure, ResolvedFailure
 from hwci.contract.shape import ListPage
 from hwci.contract.vocabulary import FailureClass
 from hwci.engine.page import tables
+from hwci.engine.page.failures import failure_row
 from hwci.engine.page.reading import read_classified, read_failures
 from hwci.server.services.access import Viewer
 from hwci.server.services.analysis.asking import Analysis, Asked
-from hwci.wire.analysis.lost_boards import LostBoardsAnswer, LostResolvedQuery
-from hwci.wire.failures import FailureAnswer, ResolvedFailureAnswer
+from hwci.wire import limits
+from hwci.wire.analysis.lost_boards import LostResolvedQuery
 from hwci.wire.queries import FailuresQuery, PeriodQuery
 
 
 class LostBoards(Analysis):
     """Reads of failures that lie in runs that lost their board."""
 
-    async def counted(self, viewer: Viewer, query: PeriodQuery) -> LostBoardsAnswer:
+    async def counted(self, viewer: Viewer, query: PeriodQuery) -> shapes.LostBoardCounts:
         """Return how many resolved failures they are, and which."""
         return await self._answer(viewer, query, lost_of)
 
-    async def resolved(
-        self, viewer: Viewer, query: LostResolvedQuery
-    ) -> ListPage[ResolvedFailureAnswer]:
+    async def resolved(self, viewer: Viewer, query: LostResolvedQuery) -> ListPage[ResolvedFailure]:
         """List the resolved ones, as the tables of the metrics page have them."""
 
-        def work(about: Asked) -> ListPage[ResolvedFailureAnswer]:
+        def work(about: Asked) -> ListPage[ResolvedFailure]:
             rows = in_lost_runs(*about, read_classified(*about, [], query.classes))
-            shown = tables.resolved(about.history, rows, query.selection)
-            return query.page_of(shown, partial(ResolvedFailureAnswer.of, viewer.org_id))
+            return query.page_of(tables.resolved(about.history, rows, query.selection))
 
         return await self._answer(viewer, query, work)
 
-    async def failures(self, viewer: Viewer, query: FailuresQuery) -> ListPage[FailureAnswer]:
+    async def failures(self, viewer: Viewer, query: FailuresQuery) -> ListPage[Failure]:
         """List all of them with their labels, one for each commit, as `ci-failures` does."""
 
-        def work(about: Asked) -> ListPage[FailureAnswer]:
+        def work(about: Asked) -> ListPage[Failure]:
             lost = lost_boards(*about)
             rows = [row for row in read_failures(*about) if row.failure.key in lost]
             shown = tables.labelled_failures(rows, query.selection)
-            return query.page_of(shown, FailureAnswer.of)
+            return query.page_of(shown, failure_row)
 
         return await self._answer(viewer, query, work)
 
 
-def lost_of(about: Asked) -> LostBoardsAnswer:
+def lost_of(about: Asked) -> shapes.LostBoardCounts:
     """Return how many resolved failures lie in runs that lost their board, and which."""
     rows = read_classified(*about, [], [*FailureClass])
-    return LostBoardsAnswer.of(in_lost_runs(*about, rows))
+    return lost_rows(in_lost_runs(*about, rows), limits.LOST_BOARDS_MAX)

@@ -5,13 +5,18 @@ This module decides what of them moves with the clock. Each figure is decided wh
 has it.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple, TypeVar
 
 from hwci.analysis.failures.incidents import failures_of
-from hwci.analysis.periods.days import Days, calendar_days
+from hwci.analysis.periods.days import tiles_by_day
 from hwci.analysis.periods.trends import before_of, trends
+from hwci.contract import page_figures as shapes
+from hwci.contract.days import CalendarDay
+from hwci.contract.flaky_tests import FlakyTest
+from hwci.contract.incidents import Incident
 from hwci.contract.shape import ListPage
+from hwci.engine.calendar import calendar_days
 from hwci.engine.history import Listing, OutOfTimeError, Scope
 from hwci.engine.rules.flakiness import flakiest, has_flaked, never_passed
 from hwci.server.services.access import Member
@@ -20,14 +25,12 @@ from hwci.server.services.analysis.causes import causes_of, number_to_review
 from hwci.server.services.analysis.incidents import incidents_of, page_of
 from hwci.server.services.analysis.lost_boards import lost_of
 from hwci.server.services.analysis.merges import unchecked_of
-from hwci.server.services.analysis.trends import tiles_by_day
 from hwci.server.services.ci_metrics.metrics import products_of
 from hwci.server.services.ci_metrics.tags import Tags
 from hwci.server.storage.ports import Reader
 from hwci.wire import limits
-from hwci.wire.analysis.incidents import IncidentAnswer, IncidentsQuery
-from hwci.wire.analysis.page_figures import PageFiguresAnswer, PageFiguresQuery
-from hwci.wire.metrics import FlakyTestAnswer
+from hwci.wire.analysis.incidents import IncidentsQuery
+from hwci.wire.analysis.page_figures import PageFiguresQuery
 from hwci.wire.queries import FlakyQuery
 
 Figure = TypeVar("Figure")
@@ -44,20 +47,20 @@ class PageFigures(Analysis):
 
     async def shown(
         self, member: Member, query: PageFiguresQuery, tags: Tags
-    ) -> PageFiguresAnswer | None:
+    ) -> shapes.PageFigures | None:
         """Return all of them; None if the caller has this answer."""
         period = self._period(query)
         days = calendar_days(period, query.zone_info)
 
-        def work(reader: Reader) -> PageFiguresAnswer | None:
+        def work(reader: Reader) -> shapes.PageFigures | None:
             about = asked(reader, member, query, period)
             tags.note(reader.state(member.org_id), *_moving(about, days))
             if tags.is_known:
                 return None
             figures = _Figures(reader)
-            by_day = figures.of("days", lambda: tiles_by_day(about, query, days))
+            by_day = figures.of("days", lambda: tiles_by_day(*about, query.zone_info))
             against_before = figures.of("trends", lambda: trends(*about))
-            bugs = figures.of("realBugCauses", lambda: causes_of(about, member, query.real_bugs))
+            bugs = figures.of("realBugCauses", lambda: causes_of(about, query.real_bugs))
             to_review = figures.of("causesToReview", lambda: number_to_review(about))
             lost = figures.of("lostBoards", lambda: lost_of(about))
             merges = figures.of(
@@ -66,7 +69,8 @@ class PageFigures(Analysis):
             # Those that take longest come last: what the others left of their time is theirs.
             flaky = figures.of("flakyTests", lambda: _flaky(about, query.flaky))
             failing = figures.of("incidents", lambda: _failing(about, query.pending_incidents))
-            found = PageFiguresAnswer(
+            repositories = about.history.unassigned_repositories()
+            shown = shapes.PageFigures(
                 days=by_day,
                 trends=against_before,
                 real_bug_causes=bugs,
@@ -77,12 +81,12 @@ class PageFigures(Analysis):
                 unchecked_merges=merges,
                 flaky_tests=flaky,
                 products=products_of(about.history, member, query.products),
-                unassigned_repositories=about.history.unassigned_repositories()[:_REPOSITORIES],
-                not_computed=figures.not_computed,
+                unassigned_repositories=tuple(repositories[:_REPOSITORIES]),
+                not_computed=tuple(figures.not_computed),
             )
-            if found.not_computed:
+            if shown.not_computed:
                 tags.tag = None  # another time there may be time for them
-            return found
+            return shown
 
         return await self._storage.read(work, organization=member.org_id, person=member.id)
 
@@ -113,7 +117,7 @@ class _Figures:
 class _Failing(NamedTuple):
     """What still fails: its incidents, and how many failures these are."""
 
-    incidents: ListPage[IncidentAnswer]
+    incidents: ListPage[Incident]
     failures: int
 
 
@@ -122,23 +126,23 @@ def _failing(about: Asked, query: IncidentsQuery) -> _Failing:
     return _Failing(page_of(about, query, pending), failures_of(*about, pending))
 
 
-def _flaky(about: Asked, query: FlakyQuery) -> ListPage[FlakyTestAnswer]:
+def _flaky(about: Asked, query: FlakyQuery) -> ListPage[FlakyTest]:
     history, scope, period = about
     failed = history.test_runs(scope, period)
-    tests = [one for one in failed if has_flaked(one)]
+    tests = [test for test in failed if has_flaked(test)]
     # Where nothing is tried again, no flake is seen, and any of them may be flaky.
-    tests = tests or [one for one in failed if not never_passed(one)]
+    tests = tests or [test for test in failed if not never_passed(test)]
     rows = Listing(flakiest(history, tests, query.limit), len(tests))
-    return query.page_of(rows, FlakyTestAnswer.of_row)
+    return query.page_of(rows)
 
 
-def _moving(about: Asked, days: list[Days]) -> Iterator[object]:
+def _moving(about: Asked, days: Sequence[CalendarDay]) -> Iterator[object]:
     """Yield all that another hour changes, if nothing is reported: which days there are, what they
     and the days before hold of the repository, and whether the two can be compared.
     """
     history, scope, period = about
     around, before = Scope(scope.repo_key), before_of(history, scope, period)
-    yield [(day.first, day.last, day.is_whole) for day in days]
+    yield [(day.first_day, day.last_day, day.whole) for day in days]
     yield history.extent(around, period)
     yield before.whole is not None
     yield before.period and history.extent(around, before.period)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The metrics page, its tables, and failures with their evidence (contract, "CI metrics").
 
-Storage finds facts, the engine decides, the wire has the shapes: this module joins the three within
-one read transaction. It computes no figure, and remembers no answer.
+Storage finds facts, and the engine decides: this module joins the two within one read transaction.
+It computes no figure, and remembers no answer.
 """
 
 import logging
@@ -12,10 +12,19 @@ from functools import partial
 from typing import NamedTuple, TypeVar
 from uuid import UUID
 
+from hwci.contract.failures import Failure, FailureEvidence, ResolvedFailure
+from hwci.contract.flaky_history import FlakyHistories
+from hwci.contract.flaky_tests import FlakyTest
+from hwci.contract.merges import CheckedMerge, Merge
+from hwci.contract.metrics import MetricsPage, SuiteConfigPlan, Trend
+from hwci.contract.products import Product, SuiteConfig
 from hwci.contract.shape import ListPage
-from hwci.engine.facts import Announcement
-from hwci.engine.history import Decision, Episode, History, Listing, Scope
-from hwci.engine.page import failures, tables
+from hwci.engine import facts
+from hwci.engine.calendar import calendar_days
+from hwci.engine.history import Decision, Episode, History, Listing, ProductState, Scope
+from hwci.engine.page import tables
+from hwci.engine.page.evidence import evidence
+from hwci.engine.page.failures import failure_row
 from hwci.engine.page.over_time import flaky_over_time, read_dates, trend
 from hwci.engine.page.overview import read_page
 from hwci.engine.page.plan import plan
@@ -27,7 +36,6 @@ from hwci.engine.page.reading import (
     read_resolved,
 )
 from hwci.engine.periods import Period, Slots, last_days, slots_of
-from hwci.engine.rules.flakiness import FlakyTest
 from hwci.server.clock import Clock
 from hwci.server.errors import HwciServerError, NotFoundError
 from hwci.server.services import Service
@@ -38,9 +46,8 @@ from hwci.server.services.known import known_scope, require_known_product
 from hwci.server.storage.ports import Reader, Storage, Writer
 from hwci.server.storage.records import NOBODY
 from hwci.wire import limits
-from hwci.wire import metrics as wire
-from hwci.wire.analysis.flaky_history import FlakyHistories, FlakyHistoryQuery, histories
-from hwci.wire.failures import FailureAnswer, FailureEvidence, ResolvedFailureAnswer
+from hwci.wire.analysis.flaky_history import FlakyHistoryQuery
+from hwci.wire.codec import as_json
 from hwci.wire.queries import (
     FailuresQuery,
     FlakyQuery,
@@ -62,7 +69,6 @@ LOG = logging.getLogger("hwci.server")
 _NEVER = datetime.min.replace(tzinfo=UTC)
 
 Row = TypeVar("Row")
-Item = TypeVar("Item")
 Found = TypeVar("Found")
 
 
@@ -89,15 +95,12 @@ class Metrics(Service):
         super().__init__(storage, clock)
         self._notes = Notes()
 
-    async def page(
-        self, viewer: Viewer, query: MetricsQuery, tags: Tags
-    ) -> wire.MetricsPage | None:
+    async def page(self, viewer: Viewer, query: MetricsQuery, tags: Tags) -> MetricsPage | None:
         """Return the tiles and the first rows of each table."""
 
-        def work(asked: Asked) -> wire.MetricsPage:
+        def work(asked: Asked) -> MetricsPage:
             history, scope, period, decided = asked
-            found = read_page(history, scope, period, query.limit, decided)
-            return wire.MetricsPage.of(viewer.org_id, found, query, period)
+            return read_page(history, scope, period, query.limit, decided)
 
         return await self._answer(viewer, query, work, tags)
 
@@ -115,72 +118,68 @@ class Metrics(Service):
             ]
             period = last_days(query.days, max(ends, default=self._clock()))
             Tags().note(reader.state(org_id), history.extent(scope, period))
-            found = read_page(history, scope, period, query.limit)
-            wire.MetricsPage.of(org_id, found, query, period).model_dump_json()
+            as_json(MetricsPage, read_page(history, scope, period, query.limit))
 
         await self._storage.warm_up(work)
 
-    async def trend(self, viewer: Viewer, query: PeriodQuery) -> wire.TrendAnswer | None:
+    async def trend(self, viewer: Viewer, query: PeriodQuery) -> Trend | None:
         """Return the tiles over time."""
 
-        def work(asked: Asked) -> wire.TrendAnswer:
-            slots = trend(read_dates(*asked), slots_of(query.days, asked.period))
-            return wire.TrendAnswer.of(slots, query, asked.period)
+        def work(asked: Asked) -> Trend:
+            slots = slots_of(query.days, asked.period)
+            return trend(read_dates(*asked), slots, asked.scope.product)
 
         return await self._answer(viewer, query, work)
 
     async def unchecked_merges(
         self, viewer: Viewer, query: MergesQuery, tags: Tags
-    ) -> ListPage[wire.UncheckedMerge] | None:
+    ) -> ListPage[Merge] | None:
         """Return "Merges not checked on hardware"."""
 
-        def rows(asked: Asked) -> Listing[Announcement]:
+        def rows(asked: Asked) -> Listing[Merge]:
             found = read_merges(asked.history, asked.scope, asked.period)
             return tables.unchecked_merges(found.unchecked, query.selection)
 
-        return await self._table(viewer, query, rows, wire.UncheckedMerge.model_validate, tags)
+        return await self._table(viewer, query, rows, tags)
 
     async def checked_merges(
         self, viewer: Viewer, query: MergeRunsQuery, tags: Tags
-    ) -> ListPage[wire.CheckedMergeAnswer] | None:
+    ) -> ListPage[CheckedMerge] | None:
         """Return the merges checked on hardware."""
 
-        def rows(asked: Asked) -> Listing[tables.CheckedMerge]:
+        def rows(asked: Asked) -> Listing[CheckedMerge]:
             found = read_merges(asked.history, asked.scope, asked.period)
             return tables.checked_merges(asked.history, found.checked, query.selection)
 
-        of = partial(wire.CheckedMergeAnswer.of, viewer.org_id)
-        return await self._table(viewer, query, rows, of, tags)
+        return await self._table(viewer, query, rows, tags)
 
     async def real_bugs(
         self, viewer: Viewer, query: ResolvedQuery, tags: Tags
-    ) -> ListPage[ResolvedFailureAnswer] | None:
+    ) -> ListPage[ResolvedFailure] | None:
         """Return "Real FW bugs caught"."""
 
-        def rows(asked: Asked) -> Listing[failures.ResolvedFailure]:
+        def rows(asked: Asked) -> Listing[ResolvedFailure]:
             return tables.real_bugs(asked.history, asked.resolved.real_bugs, query.selection)
 
-        of = partial(ResolvedFailureAnswer.of, viewer.org_id)
-        return await self._table(viewer, query, rows, of, tags)
+        return await self._table(viewer, query, rows, tags)
 
     async def other_failures(
         self, viewer: Viewer, query: OthersQuery, tags: Tags
-    ) -> ListPage[ResolvedFailureAnswer] | None:
+    ) -> ListPage[ResolvedFailure] | None:
         """Return "Resolved by a bench or harness change"."""
 
-        def rows(asked: Asked) -> Listing[failures.ResolvedFailure]:
+        def rows(asked: Asked) -> Listing[ResolvedFailure]:
             others = asked.resolved.other_failures
             return tables.other_failures(asked.history, others, query.selection)
 
-        of = partial(ResolvedFailureAnswer.of, viewer.org_id)
-        return await self._table(viewer, query, rows, of, tags)
+        return await self._table(viewer, query, rows, tags)
 
     async def flakiest_tests(
         self, viewer: Viewer, query: FlakyQuery, tags: Tags
-    ) -> ListPage[wire.FlakyTestAnswer] | None:
+    ) -> ListPage[FlakyTest] | None:
         """Return "Flakiest tests"."""
         rows = partial(_flakiest, query)
-        return await self._table(viewer, query, rows, wire.FlakyTestAnswer.of_row, tags)
+        return await self._table(viewer, query, rows, tags)
 
     async def flaky_history(
         self, viewer: Viewer, query: FlakyHistoryQuery
@@ -194,61 +193,58 @@ class Metrics(Service):
 
     async def failures(
         self, viewer: Viewer, query: FailuresQuery, tags: Tags
-    ) -> ListPage[FailureAnswer] | None:
+    ) -> ListPage[Failure] | None:
         """List failures with their labels."""
 
-        def rows(asked: Asked) -> Listing[failures.LabelledFailure]:
-            found = read_failures(asked.history, asked.scope, asked.period)
-            return tables.labelled_failures(found, query.selection)
+        def work(asked: Asked) -> ListPage[Failure]:
+            rows = read_failures(asked.history, asked.scope, asked.period)
+            return query.page_of(tables.labelled_failures(rows, query.selection), failure_row)
 
-        return await self._table(viewer, query, rows, FailureAnswer.of, tags)
+        return await self._answer(viewer, query, work, tags)
 
     async def evidence(self, viewer: Viewer, failure_id: UUID | None) -> FailureEvidence:
         """Return one failure with its evidence. Raises `NotFoundError`."""
 
         def work(reader: Reader) -> FailureEvidence:
-            history, found = reader.history(viewer.org_id), None
+            history, shown = reader.history(viewer.org_id), None
             if failure_id is not None:
-                found = failures.evidence(history, failure_id, limits.EVIDENCE_MAX)
-            if found is None:
+                shown = evidence(history, failure_id, limits.EVIDENCE_MAX)
+            if shown is None:
                 raise NotFoundError("Failure not found")
-            require_product(viewer, found.lane.repo_key, found.lane.suite)
-            return FailureEvidence.of(viewer.org_id, found)
+            require_product(viewer, shown.failure.repo_key, shown.failure.suite)
+            return shown
 
         return await self._storage.read(work, organization=viewer.org_id, person=viewer.id)
 
-    async def products(self, viewer: Viewer, query: ProductsQuery) -> ListPage[wire.ProductAnswer]:
+    async def products(self, viewer: Viewer, query: ProductsQuery) -> ListPage[Product]:
         """List the products: the last to report first, those without a report at the end, below
         them the repositories that are asked for. A reader key that is bound to products gets those.
         """
 
-        def work(reader: Reader) -> ListPage[wire.ProductAnswer]:
+        def work(reader: Reader) -> ListPage[Product]:
             require_known_product(reader, viewer, query.repo_key, query.suite)
             return products_of(reader.history(viewer.org_id), viewer, query)
 
         return await self._storage.read(work, organization=viewer.org_id, person=viewer.id)
 
-    async def configs(
-        self, viewer: Viewer, query: SuiteConfigsQuery
-    ) -> ListPage[wire.SuiteConfigAnswer]:
+    async def configs(self, viewer: Viewer, query: SuiteConfigsQuery) -> ListPage[SuiteConfig]:
         """List configurations as sent."""
 
-        def work(reader: Reader) -> ListPage[wire.SuiteConfigAnswer]:
+        def work(reader: Reader) -> ListPage[SuiteConfig]:
             scope = known_scope(reader, viewer, query)
             rows = reader.configs(viewer.org_id, query.offset, query.limit, scope)
-            return query.page_of(rows, lambda row: wire.SuiteConfigAnswer.of(*row))
+            return query.page_of(rows, lambda row: _config(*row))
 
         return await self._storage.read(work, organization=viewer.org_id, person=viewer.id)
 
     async def plan(
         self, member: Member, body: SuiteConfiguration, query: PlanQuery
-    ) -> wire.SuiteConfigPlan:
+    ) -> SuiteConfigPlan:
         """Return what a configuration would change if it were sent."""
         configuration, period = body.fact(), self._period(query)
 
-        def work(reader: Reader) -> wire.SuiteConfigPlan:
-            found = plan(reader.history(member.org_id), period, configuration)
-            return wire.SuiteConfigPlan.of(configuration, found, query, period)
+        def work(reader: Reader) -> SuiteConfigPlan:
+            return plan(reader.history(member.org_id), period, configuration, query.paged)
 
         return await self._storage.read(work, organization=member.org_id, person=member.id)
 
@@ -266,10 +262,9 @@ class Metrics(Service):
         viewer: Viewer,
         query: TableQuery,
         rows: Callable[[Asked], Listing[Row]],
-        of: Callable[[Row], Item],
         tags: Tags | None = None,
-    ) -> ListPage[Item] | None:
-        return await self._answer(viewer, query, lambda asked: query.page_of(rows(asked), of), tags)
+    ) -> ListPage[Row] | None:
+        return await self._answer(viewer, query, lambda asked: query.page_of(rows(asked)), tags)
 
     async def _answer(
         self,
@@ -293,9 +288,7 @@ class Metrics(Service):
         return await self._storage.read(look, organization=org_id, person=viewer.id)
 
 
-def products_of(
-    history: History, viewer: Viewer, query: ProductsQuery
-) -> ListPage[wire.ProductAnswer]:
+def products_of(history: History, viewer: Viewer, query: ProductsQuery) -> ListPage[Product]:
     """Return the products that a query asks for, of those that the viewer may see."""
     scope = Scope(query.repo_key, query.suite)
     found = [
@@ -304,24 +297,57 @@ def products_of(
         if may_see(viewer, state.product) and scope.holds(*state.product)
     ]
     found.sort(key=lambda state: state.last_report_at or _NEVER, reverse=True)
-    rows = [wire.ProductAnswer.of(state) for state in found]
+    rows = [_product(state) for state in found]
     if query.unassigned and not is_bound(viewer):
         names = history.unassigned_repositories()
-        rows += [wire.ProductAnswer.unassigned(name) for name in names if scope.holds(name, None)]
-    return query.page_of(query.slice_of(rows), lambda row: row)
+        rows += [_unassigned(name) for name in names if scope.holds(name, None)]
+    return query.paged(rows)
+
+
+def _product(state: ProductState) -> Product:
+    config = state.config
+    return Product(
+        repo_key=state.product.repo_key,
+        suite=state.product.suite,
+        configured=config is not None,
+        merge_trigger=None if config is None else config.merge_trigger,
+        last_report_at=state.last_report_at,
+        links=None if config is None else config.links,
+    )
+
+
+def _unassigned(repo_key: str) -> Product:
+    return Product(
+        repo_key=repo_key, suite=None, configured=False, merge_trigger=None, last_report_at=None
+    )
+
+
+def _config(config: facts.SuiteConfig, updated_at: datetime) -> SuiteConfig:
+    return SuiteConfig(
+        repo_key=config.repo_key,
+        suite=config.suite,
+        firmware_paths=config.firmware_paths,
+        harness_paths=config.harness_paths,
+        trigger_paths=config.trigger_paths,
+        merge_trigger=config.merge_trigger,
+        updated_at=updated_at,
+        links=config.links,
+        targets=config.targets,
+    )
 
 
 def histories_of(
     history: History, rows: Listing[FlakyTest], query: FlakyHistoryQuery, period: Period
 ) -> FlakyHistories:
     """Return a slice of "Flakiest tests" over time, in the slots that a query asks for."""
-    days = query.by_day(period)
+    zone = query.zone_info
+    days = None if zone is None else calendar_days(period, zone)
     if days is None:
         slots = slots_of(query.days, period)
     else:
-        slots = Slots(period, [day.period.start for day in days])
-    found = flaky_over_time(history, rows, slots)
-    return histories(query.page_of(found, wire.FlakyTestHistory.of), days)
+        slots = Slots(period, [day.start for day in days])
+    page = query.page_of(flaky_over_time(history, rows, slots))
+    return FlakyHistories(**vars(page), days=days)
 
 
 def _flakiest(query: FlakyQuery, asked: Asked) -> Listing[FlakyTest]:

@@ -8,10 +8,10 @@ from datetime import datetime
 from typing import NamedTuple
 from uuid import UUID
 
+from hwci.contract.failures import ResolvedFailure, ReviewedFailures
 from hwci.contract.vocabulary import ReviewAction
 from hwci.engine.facts import Review
 from hwci.engine.page import failures
-from hwci.engine.page.failures import ResolvedFailure
 from hwci.engine.rules import reviews
 from hwci.engine.rules.labels import group_of
 from hwci.server.errors import ConflictError, NotFoundError
@@ -19,8 +19,8 @@ from hwci.server.services import Service
 from hwci.server.services.access import ADMINS, Member, role_now
 from hwci.server.services.audit import entry_of, name_of
 from hwci.server.storage.ports import Writer
-from hwci.wire.analysis.causes import OneReview, ReviewedAnswer, ReviewsBody, ReviewStep
-from hwci.wire.failures import ResolvedFailureAnswer, ReviewNote
+from hwci.wire.analysis.causes import OneReview, ReviewsBody, ReviewStep
+from hwci.wire.failures import ReviewNote
 
 RESET = "reset"
 REVIEW_SECONDS = 5.0
@@ -36,7 +36,7 @@ class Reviews(Service):
         failure_id: UUID | None,
         action: ReviewAction | None,
         body: ReviewNote,
-    ) -> ResolvedFailureAnswer:
+    ) -> ResolvedFailure:
         """Review a failure (`action` None: a reset) and return it as it is now. The note of a reset
         is kept in the audit log only.
 
@@ -49,15 +49,14 @@ class Reviews(Service):
         known_id, now, org_id = failure_id, self._clock(), member.org_id
         written = body.model_dump(exclude_none=True)
 
-        def work(writer: Writer) -> ResolvedFailureAnswer:
+        def work(writer: Writer) -> ResolvedFailure:
             role_now(writer, member, ADMINS)
             plan = _plan(writer, org_id, known_id, action)
-            after = _carry_out(writer, member, now, _Decided(known_id, action, plan, written))
-            return ResolvedFailureAnswer.of(org_id, after)
+            return _carry_out(writer, member, now, _Decided(known_id, action, plan, written))
 
         return await self._storage.write(work, organization=org_id, seconds=REVIEW_SECONDS)
 
-    async def together(self, member: Member, body: ReviewsBody) -> ReviewedAnswer:
+    async def together(self, member: Member, body: ReviewsBody) -> ReviewedFailures:
         """Make several reviews in their order, all or none, and return their failures.
 
         Raises:
@@ -67,7 +66,7 @@ class Reviews(Service):
         """
         now, org_id = self._clock(), member.org_id
 
-        def work(writer: Writer) -> ReviewedAnswer:
+        def work(writer: Writer) -> ReviewedFailures:
             role_now(writer, member, ADMINS)
             after: dict[UUID, ResolvedFailure] = {}
             for one in body.reviews:
@@ -82,9 +81,7 @@ class Reviews(Service):
                 written = one.model_dump(include={"note", "issue"}, exclude_none=True)
                 decided = _Decided(one.failure_id, action, plan, written)
                 after[one.failure_id] = _carry_out(writer, member, now, decided)
-            return ReviewedAnswer(
-                items=[ResolvedFailureAnswer.of(org_id, one) for one in after.values()]
-            )
+            return ReviewedFailures(items=tuple(after.values()))
 
         return await self._storage.write(work, organization=org_id, seconds=REVIEW_SECONDS)
 
@@ -161,5 +158,5 @@ def _details(plan: reviews.ReviewPlan, after: ResolvedFailure) -> dict[str, obje
         "branch": lane.branch,
         "sha": key.sha,
         "classBefore": plan.shown.failure_class.value,
-        "classAfter": after.shown.failure_class.value,
+        "classAfter": after.failure_class.value,
     }

@@ -12,11 +12,13 @@ from dataclasses import dataclass
 from itertools import islice
 from uuid import UUID
 
+from hwci.contract.runs import RunEvent
 from hwci.contract.vocabulary import RunEventType
 from hwci.server.errors import ConflictError
 from hwci.server.storage.ports import Reader, Storage
 from hwci.server.storage.records import Event
-from hwci.wire.runs import RunEvent
+from hwci.wire.codec import adapter
+from hwci.wire.runs import event_json
 
 LENGTH = 256
 BATCH = 64
@@ -135,7 +137,7 @@ class EventBuffer:
 
 def _as_sent(event: Event) -> StreamEvent:
     happening = event.happening
-    whole = RunEvent.model_validate(
+    whole = adapter(RunEvent).validate_python(
         {
             "id": str(event.number),
             "type": happening.type,
@@ -144,6 +146,4 @@ def _as_sent(event: Event) -> StreamEvent:
             **happening.body,
         }
     )
-    # What an event does not have is left out; what a run does not have yet is null.
-    data = whole.model_dump_json(exclude_unset=True)
-    return StreamEvent(event.number, happening.type, happening.run_id, data)
+    return StreamEvent(event.number, happening.type, happening.run_id, event_json(whole))

@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from functools import partial
 from uuid import UUID
 
+from hwci.contract.runs import OpenedRun
 from hwci.contract.vocabulary import RunEventType, RunStatus
 from hwci.engine.facts import Report, run_record_id
 from hwci.server.errors import ConflictError, HwciServerError, NotFoundError
@@ -36,7 +37,7 @@ _FED_TOO_LATE = "The run has been reported already; it takes no more events"
 class LiveRuns(Service):
     """Live runs of boxes."""
 
-    async def open(self, box: Box, body: wire.RunHead) -> wire.OpenedRun:
+    async def open(self, box: Box, body: wire.RunHead) -> OpenedRun:
         """Open a live run; opening it again replaces its head. Raises `ConflictError`."""
         now = self._clock()
         run = _live_run(box, body, now)
@@ -51,7 +52,7 @@ class LiveRuns(Service):
                 _add_start(writer, run, now)
 
         await self._storage.write(work, organization=box.org_id)
-        return wire.OpenedRun(id=run.id)
+        return OpenedRun(id=run.id)
 
     async def feed(self, box: Box, run_record_id: UUID | None, body: wire.RunEvents) -> None:
         """Record which tests of a live run began or ended.

@@ -3,11 +3,24 @@
 computed here.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import datetime
+from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
+from hwci.contract import runs as shapes
+from hwci.contract.runs import (
+    RerunOf,
+    Run,
+    RunChanges,
+    RunCommit,
+    RunDetail,
+    RunItem,
+    RunTest,
+    TestResult,
+)
 from hwci.contract.shape import ListPage
+from hwci.engine.facts import Changes, TestItem
 from hwci.server.errors import NotFoundError
 from hwci.server.services import Service
 from hwci.server.services.access import Viewer, require_product
@@ -15,22 +28,23 @@ from hwci.server.services.known import require_known_box, require_known_product
 from hwci.server.storage.ports import Reader
 from hwci.server.storage.records import (
     LiveTest,
-    RunEnd,
     RunFilter,
-    RunHead,
     RunRecord,
     RunWhole,
     TestCounts,
 )
 from hwci.wire import limits
 from hwci.wire import runs as wire
-from hwci.wire.codec import as_json
+from hwci.wire.codec import as_json, plain
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 
 class Runs(Service):
     """Reads run records."""
 
-    async def listed(self, viewer: Viewer, query: wire.RunsQuery) -> ListPage[wire.RunAnswer]:
+    async def listed(self, viewer: Viewer, query: wire.RunsQuery) -> ListPage[Run]:
         """List run records."""
         since = seen_since(self._clock())
         given = query.model_dump(exclude={"page", "limit", "sha"}, by_alias=False)
@@ -38,7 +52,7 @@ class Runs(Service):
 
         require_product(viewer, query.repo_key, query.suite)
 
-        def work(reader: Reader) -> ListPage[wire.RunAnswer]:
+        def work(reader: Reader) -> ListPage[Run]:
             require_known_product(reader, viewer, query.repo_key, query.suite)
             require_known_box(reader, viewer, query.box_key)
             rows = reader.runs(viewer.org_id, wanted, since, query.offset, query.limit)
@@ -46,7 +60,7 @@ class Runs(Service):
 
         return await self._storage.read(work, organization=viewer.org_id, person=viewer.id)
 
-    async def show(self, viewer: Viewer, run_record_id: UUID | None) -> wire.RunDetail | bytes:
+    async def show(self, viewer: Viewer, run_record_id: UUID | None) -> RunDetail | bytes:
         """Show one run record. Raises `NotFoundError`.
 
         It may be long, so it is written in its organization's turn: then one is in memory at once.
@@ -54,13 +68,13 @@ class Runs(Service):
         since = seen_since(self._clock())
 
         def work(reader: Reader) -> bytes:
-            found = (
+            whole = (
                 None if run_record_id is None else reader.run(viewer.org_id, run_record_id, since)
             )
-            if found is None:
+            if whole is None:
                 raise NotFoundError("Run not found")
-            require_product(viewer, found.record.head.repo_key, found.record.head.suite)
-            return as_json(wire.RunDetail, run_detail(found))
+            require_product(viewer, whole.record.head.repo_key, whole.record.head.suite)
+            return as_json(RunDetail, run_detail(whole))
 
         return await self._storage.read(work, organization=viewer.org_id, person=viewer.id)
 
@@ -70,39 +84,39 @@ def seen_since(now: datetime) -> datetime:
     return now - limits.RUN_LOST_AFTER
 
 
-def run_answer(record: RunRecord) -> wire.RunAnswer:
+def run_answer(record: RunRecord) -> Run:
     """Return a run record as the list shows it."""
-    return wire.RunAnswer.model_validate(_fields(record))
+    return Run(**_fields(record))
 
 
-def run_detail(whole: RunWhole) -> wire.RunDetail:
+def run_detail(whole: RunWhole) -> RunDetail:
     """Return a run record with all that was reported of it."""
-    return wire.RunDetail(
+    return RunDetail(
         **_fields(whole.record),
-        items=_items(whole),
+        items=(*map(_item, whole.items), *map(_live_item, whole.live)),
         covers_shas=whole.covers_shas,
-        changes=None if whole.changes is None else wire.RunChanges.model_validate(whole.changes),
+        changes=None if whole.changes is None else _changes(whole.changes),
         rerun_of=None
         if whole.rerun_of is None
-        else wire.RerunOf(run_id=whole.rerun_of, run_record_id=whole.rerun_of_record),
+        else RerunOf(run_id=whole.rerun_of, run_record_id=whole.rerun_of_record),
     )
 
 
 def run_content(record: RunRecord) -> Mapping[str, object]:
     """Return the content of an event of a run."""
-    return {"run": run_answer(record).model_dump(mode="json")}
+    return {"run": plain(run_answer(record))}
 
 
 def test_content(test: LiveTest, counts: TestCounts) -> Mapping[str, object]:
     """Return the content of an event of a test. `counts`: of its run."""
     return {
-        "test": wire.RunTest.model_validate(test).model_dump(mode="json"),
-        "tests": wire.TestCounts.model_validate(counts).model_dump(mode="json"),
+        "test": plain(RunTest(**_values(test))),
+        "tests": plain(shapes.TestCounts(**_values(counts))),
     }
 
 
-def _fields(record: RunRecord) -> dict[str, object]:
-    result = None if record.result is None else wire.TestResult.model_validate(record.result)
+def _fields(record: RunRecord) -> dict[str, Any]:
+    result = None if record.result is None else TestResult(**_values(record.result))
     end = {"ended_at": None, "conclusion": None, "hello_ok": None}
     return {
         **_values(record.head),
@@ -110,16 +124,31 @@ def _fields(record: RunRecord) -> dict[str, object]:
         "id": record.id,
         "status": record.status,
         "ending": record.ending,
-        "tests": wire.TestCounts.model_validate(record.tests),
+        "tests": shapes.TestCounts(**_values(record.tests)),
         "result": result,
     }
 
 
-def _items(whole: RunWhole) -> Sequence[wire.RunItem]:
-    live = [wire.RunItem(**_values(test), duration_s=None, verdict=None) for test in whole.live]
-    return [wire.RunItem.model_validate(item) for item in whole.items] + live
+def _item(test: TestItem) -> RunItem:
+    return RunItem(
+        id=test.id,
+        outcome=test.outcome,
+        attempts=test.attempts,
+        duration_s=test.duration_s,
+        verdict=test.verdict,
+        message=test.message,
+    )
 
 
-def _values(part: RunHead | RunEnd | LiveTest) -> dict[str, object]:
+def _live_item(test: LiveTest) -> RunItem:
+    return RunItem(**_values(test), duration_s=None, verdict=None)
+
+
+def _changes(changes: Changes) -> RunChanges:
+    commits = tuple(RunCommit(**_values(commit)) for commit in changes.commits)
+    return RunChanges(base_sha=changes.base_sha, commits=commits, truncated=changes.truncated)
+
+
+def _values(part: "DataclassInstance") -> dict[str, Any]:
     """Return the fields of a part of a record; `asdict` would copy each value."""
     return {name: getattr(part, name) for name in part.__dataclass_fields__}

@@ -301,7 +301,7 @@ def _decided(group: Group, classifier: Classifier) -> dict[str, object]:
     if group.label is not Label.RESOLVED:
         return dict.fromkeys(("class", "reason", "reason_text", "fix_sha"))
     shown = classifier.shown(group)
-    reason = {"reason": shown.reason, "reason_text": shown.reason_text}
+    reason = {"reason": shown.reason, "reason_text": shown.told.reason_text}
     return {"class": shown.failure_class, **reason, "fix_sha": group.fix}
 
 

@@ -17,17 +17,9 @@ from uuid import UUID
 
 import jiter
 
+from hwci.contract.products import Links, Targets
 from hwci.contract.vocabulary import REASONS, FailureClass, Outcome, Verdict
-from hwci.engine.facts import (
-    Announcement,
-    Changes,
-    Commit,
-    Links,
-    Report,
-    SuiteConfig,
-    Targets,
-    TestItem,
-)
+from hwci.engine.facts import Announcement, Changes, Commit, Report, SuiteConfig, TestItem
 from hwci.engine.history import Decision, Place
 
 if TYPE_CHECKING:

@@ -29,6 +29,7 @@ class Answers:
 
     def __init__(self, connection: Connection, org_id: UUID) -> None:
         self._connection = connection
+        self.org_id = org_id
         self._org = org_id.bytes
         self.check_time = connection.check_time
         self._names: dict[int, dict[int, str]] = defaultdict(dict)

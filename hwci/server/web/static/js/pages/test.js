@@ -91,7 +91,7 @@ function Shown({ test, orgId, query }) {
       <${Boxes} test=${test} orgId=${orgId} />
       <${Given} test=${test} />
     <//>
-    ${test.all.first.failed > 0 && html`<${Bisection} orgId=${orgId} query=${query} />`}
+    ${test.all.first.part > 0 && html`<${Bisection} orgId=${orgId} query=${query} />`}
   `;
 }
 

@@ -3,7 +3,7 @@
 // part, above them its share as a line within its interval. The same figures stand as a table on the page
 // (`pages/metrics/days.js`), for people who prefer figures. The API computes each of them.
 
-import { count, dayName, dayOrPart, percent, range } from "../format.js";
+import { count, dayName, dayOrPart, percent, rangeOf } from "../format.js";
 import { html, useState } from "../html.js";
 
 const WIDTH = 240;
@@ -93,7 +93,7 @@ function Plot({ days, of, outOf, share, most, kind, pointed, target }) {
     ${share && html`<path class="base" d=${`M0 ${level(0)}H${WIDTH}`} />`}
     <path class="band" d=${bands(shares, step)} />
     <path class="rate" d=${line(shares, step)} />
-    ${target && html`<path class="target" d=${`M0 ${level(target.rate)}H${WIDTH}`} />`}
+    ${target && html`<path class="target" d=${`M0 ${level(target.rate / 100)}H${WIDTH}`} />`}
   </svg>`;
 }
 
@@ -103,8 +103,8 @@ function box(i, step, low, high) {
   return { x: i * step, y: HEIGHT - high, width: Math.max(step - GAP, step / 2), height: Math.max(0, high - bottom) };
 }
 
-function level(rate) {
-  return 1 + SHARES * (1 - rate / 100);
+function level(share) {
+  return 1 + SHARES * (1 - share);
 }
 
 /** The ranges of neighbouring days as one area: along their upper ends, and back along the lower ones. */
@@ -122,12 +122,13 @@ function bands(shares, step) {
 
 /** A line with a step for each day; it has a gap where a day has no share. */
 function line(shares, step) {
-  return shares.map((one, i) => one && `${shares[i - 1] ? "L" : "M"}${i * step} ${level(one.rate)}h${step}`).filter(Boolean).join("");
+  const across = ({ part, total }) => `${level(part / total)}h${step}`;
+  return shares.map((one, i) => one && `${shares[i - 1] ? "L" : "M"}${i * step} ${across(one)}`).filter(Boolean).join("");
 }
 
 function dayText(day, of, outOf, share) {
   const one = share?.(day);
-  const sure = one ? `, ${percent(one.rate)} (${range(one.low, one.high)})` : "";
+  const sure = one ? `, ${percent((100 * one.part) / one.total)} (${rangeOf(one)})` : "";
   return `${dayOrPart(day)}: ${count(of(day))}${outOf(day) ? ` of ${count(outOf(day))}` : ""}${sure}`;
 }
 

@@ -3,7 +3,7 @@
 
 import { change } from "../../address.js";
 import { useAnswer } from "../../asking.js";
-import { count, percent } from "../../format.js";
+import { count, percent, range } from "../../format.js";
 import { html, useEffect, useRef, useState } from "../../html.js";
 import { Failed } from "../../parts/notices/notice.js";
 import { productColumn } from "../../parts/frame/scope.js";
@@ -44,7 +44,7 @@ export function FlakiestTests({ address, base, orgId, scope, several, page, figu
   const histories = new Map(answer.data?.items.map((one) => [keyOf(one), one]));
   // Rows that are ranked by it have their interval themselves.
   const sure = useAnswer(wanted && !byLow ? analysis : null, { ...scope, ...asked, ...kind, detail: "rates" });
-  const within = new Map(sure.data?.items.map((one) => [keyOf(one), one]));
+  const within = new Map(sure.data?.items.map((row) => [keyOf(row), sureOf(row)]));
   const few = whole ? {} : { limit: FEW }; // an answer takes longer than a row
   const answers = useAnswer(wanted ? analysis : null, { ...scope, ...asked, ...few, ...kind, ...rank, detail: "answers" });
   const answered = new Map(answers.data?.items.map((one) => [keyOf(one), one]));
@@ -60,7 +60,7 @@ export function FlakiestTests({ address, base, orgId, scope, several, page, figu
     {
       key: "flakeRate", fields: ["flakeRate", "low", "high"], title: "Flake rate",
       sort: "flakeRate", own: byLow ? undefined : "down", numeric: true,
-      cell: (row) => rate(row, byLow ? row : within.get(keyOf(row)), sure.error),
+      cell: (row) => rate(row, byLow ? sureOf(row) : within.get(keyOf(row)), sure.error),
     },
     ...(byLow ? [{ key: "low", title: "At least", own: "down", numeric: true, cell: atLeast }] : []),
     { key: "heat", title: "Failed attempts by day", numeric: true, cell: heat },
@@ -117,6 +117,10 @@ function Rank({ on }) {
   return html`<p class="option"><button type="button" aria-pressed=${on ? "true" : "false"} onClick=${turn}>Surest first</button>
     ${" "}<span class="quiet">Ranks by what the flake rate is at least, with 95 % certainty: one failure in two runs does not
       stand above forty in a hundred.</span></p>`;
+}
+
+function sureOf({ low, high }) {
+  return range(low, high);
 }
 
 function atLeast({ low }) {

@@ -2,7 +2,7 @@
 // A row of "Flakiest tests" unfolded: its figures and its strip on each box, and what its runs suggest. The API decides
 // every figure and sentence.
 
-import { counted, percent, range } from "../../format.js";
+import { counted, percent, range, rangeOf } from "../../format.js";
 import { html } from "../../html.js";
 import { Failed, Waiting } from "../../parts/notices/notice.js";
 import { Rows } from "../../parts/table/rows.js";
@@ -23,7 +23,7 @@ export function Unfolded({ row, history, answer, suspect, suspects, orgId, perio
 function Boxes({ row: { repoKey, suite, testId }, history: { boxes, boxesTotal }, suspect, suspects, orgId, period, days }) {
   const hidden = boxesTotal - boxes.length;
   const rows = boxes.map((box) => ({ ...box, repoKey, suite, testId }));
-  const within = new Map(suspect?.onBoxes.map(({ boxKey, flakeRate }) => [boxKey, flakeRate]));
+  const within = new Map(suspect?.onBoxes.map(({ boxKey, flakeRate }) => [boxKey, rangeOf(flakeRate)]));
   const columns = [
     { key: "box", title: "Box", name: true, cell: ({ boxKey }) => html`<${BoxLink} boxKey=${boxKey} orgId=${orgId} />` },
     ...figureColumns({ period, orgId, sorted: false }),

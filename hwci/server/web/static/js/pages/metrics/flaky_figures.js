@@ -3,7 +3,7 @@
 // (contract, "Runs").
 
 import { addressOf } from "../../address.js";
-import { count, counted, percent, range } from "../../format.js";
+import { count, counted, percent } from "../../format.js";
 import { html } from "../../html.js";
 
 /**
@@ -37,8 +37,7 @@ function figure(row, key, { from, to }, orgId, asked, words) {
 }
 
 /** A flake rate, and below it the range that holds the true one; its place is kept, so that nothing below moves. */
-export function rate({ flakeRate }, sure, error) {
+export function rate({ flakeRate }, interval, error) {
   if (error) return percent(flakeRate);
-  const interval = sure ? range(sure.low, sure.high) : "\u00a0";
-  return html`${percent(flakeRate)} <span class="under sure" title=${WITHIN}>${interval}</span>`;
+  return html`${percent(flakeRate)} <span class="under sure" title=${WITHIN}>${interval ?? "\u00a0"}</span>`;
 }

@@ -2,7 +2,7 @@
 // The figures of a test by box, each with a link to the runs that it counts, and what a retry gave.
 
 import { addressOf } from "../../address.js";
-import { count, counted, duration, percent, range } from "../../format.js";
+import { count, counted, duration, percent, rangeOf } from "../../format.js";
 import { html } from "../../html.js";
 import { BoxLink } from "../../parts/values/past.js";
 import { PlainTable } from "../../parts/table/table.js";
@@ -57,9 +57,10 @@ function lastRun({ lastRunAt }) {
   return html`<span class="unbroken"><${Time} at=${lastRunAt} /></span>`;
 }
 
-function rate({ failed, attempts, rate: share, low, high }) {
-  if (share === null) return null;
-  return html`${percent(share)} (${count(failed)} of ${count(attempts)}) <span class="under">${range(low, high)}</span>`;
+function rate(share) {
+  const { part, total } = share;
+  if (total === 0) return null;
+  return html`${percent((100 * part) / total)} (${count(part)} of ${count(total)}) <span class="under">${rangeOf(share)}</span>`;
 }
 
 /** The middle duration, and below it what nine of ten runs took at most; those that passed at the first attempt. */

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An incident as its row. What it is made of is decided in `incidents.py`."""
+
+from hwci.analysis.failures.incidents import Described
+from hwci.analysis.flaky.suspect_words import certainty, of_history
+from hwci.contract.commits import CommitSubject
+from hwci.contract.incidents import Incident, IncidentFailure
+from hwci.contract.statements import Certainty
+from hwci.contract.vocabulary import Verdict
+from hwci.engine.page.failures import broken_range
+from hwci.engine.rules.labels import Group
+
+
+def incident_row(described: Described, most: int) -> Incident:
+    """Return an incident as answers have it, with so many rows of each list."""
+    incident, commit = described.incident, described.incident.first_commit
+    return Incident(
+        id=incident.first.first.id,
+        repo_key=incident.product.repo_key,
+        suite=incident.product.suite,
+        branch=incident.lane.branch,
+        on_merge_branch=incident.on_merge_branch,
+        on_main_branch=incident.on_main_branch,
+        label=incident.label,
+        since=incident.since,
+        last_failed_at=incident.last_failed_at,
+        commits=incident.commits,
+        times=incident.times,
+        first_commit=CommitSubject(
+            sha=incident.first.first.key.sha, subject="" if commit is None else commit.subject
+        ),
+        suspects=broken_range(incident.suspects),
+        fix_sha=incident.fix,
+        verdicts=tuple(verdict for verdict in Verdict if verdict in incident.verdicts),
+        runs=incident.runs,
+        reruns=incident.reruns,
+        retries=described.retries,
+        merged_into=described.merged,
+        tests=tuple(incident.tests[:most]),
+        tests_total=len(incident.tests),
+        boxes=tuple(incident.boxes[:most]),
+        boxes_total=len(incident.boxes),
+        passes_on=tuple(described.passes_on[:most]),
+        passes_on_total=len(described.passes_on),
+        only_box=described.only_box,
+        look_first=described.look_first,
+        suspects_differ=described.suspects_differ,
+        history=_certain(described),
+        failures=tuple(map(_failure, incident.groups[:most])),
+        failures_total=len(incident.groups),
+    )
+
+
+def _failure(group: Group) -> IncidentFailure:
+    first = group.first
+    return IncidentFailure(
+        id=first.id,
+        test_id=first.key.lane.test_id,
+        box_key=first.key.lane.box_key,
+        since=first.first.started_at,
+        commits=len(group.failures),
+    )
+
+
+def _certain(described: Described) -> Certainty | None:
+    if described.history is None:
+        return None
+    left = len(described.incident.suspects or ())
+    says = of_history(described.history, described.incident.lane.test_id, left)
+    return certainty(described.history, says)

@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Boxes, and notes about them (contract, "Boxes"). Their keys are not here."""
+
+from datetime import datetime
+from uuid import UUID
+
+from hwci.contract.people import Actor
+from hwci.contract.shape import Open, shape
+from hwci.contract.vocabulary import BoxStatus
+
+
+@shape
+class Box:
+    """A box of the list. `last_report_at`: the latest start among the reports of its name. One that
+    was never created has no id and no time of its creation.
+    """
+
+    id: UUID | None
+    name: str
+    status: Open[BoxStatus]
+    last_seen_at: datetime | None
+    last_report_at: datetime | None
+    created_at: datetime | None
+
+
+@shape
+class BoxNote:
+    """What a person did to a box, and when."""
+
+    id: UUID
+    box_key: str
+    at: datetime
+    text: str
+    by: Actor

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Flaky tests over time: in the slots of the trend, or by the calendar days of a reader (contract,
+"CI metrics").
+"""
+
+from hwci.contract.days import CalendarDay
+from hwci.contract.shape import ListPage, shape
+
+
+@shape
+class SlotAttempts:
+    """Attempts in one slot, which counts from 0; slots without an attempt are left out."""
+
+    slot: int
+    attempts: int
+    failed_attempts: int
+
+
+@shape
+class BoxHistory:
+    """A test on one box: the slots in which it was attempted, in order, and the figures of its row
+    in "Flakiest tests" of this box alone.
+    """
+
+    box_key: str
+    slots: tuple[SlotAttempts, ...]
+    run_reports: int
+    attempts: int
+    failed_attempts: int
+    retry_passes: int
+    flake_rate: float
+
+
+@shape
+class FlakyTestHistory:
+    """A row of "Flakiest tests" over time. `slots`: of all boxes; at most 50 are shown, by name."""
+
+    repo_key: str
+    suite: str
+    test_id: str
+    slots: tuple[SlotAttempts, ...]
+    boxes: tuple[BoxHistory, ...]
+    boxes_total: int
+
+
+@shape
+class FlakyHistories(ListPage[FlakyTestHistory]):
+    """Rows of "Flakiest tests" over time. `days`: what the slots are, if a zone was asked for."""
+
+    # Again, as what reads annotations does not see which item the base has.
+    items: tuple[FlakyTestHistory, ...]
+    days: tuple[CalendarDay, ...] | None = None

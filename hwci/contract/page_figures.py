@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the metrics page of the dashboard shows beside the specification's answer, as one answer
+(contract, "Answers beside the rules"). Each part is as its own route gives it.
+"""
+
+from hwci.contract.causes import Cause
+from hwci.contract.days import Days
+from hwci.contract.flaky_tests import FlakyTest
+from hwci.contract.incidents import Incident
+from hwci.contract.lost_boards import LostBoardCounts
+from hwci.contract.merges import ExplainedMerge
+from hwci.contract.products import Product
+from hwci.contract.shape import ListPage, shape
+from hwci.contract.trends import Trends
+
+
+@shape
+class PageFigures:
+    """The figures beside `ci-metrics`. `real_bug_causes`: the causes of the real firmware bugs;
+    `causes_to_review`: how many causes wait for a review; `lost_boards`: which resolved failures
+    lie in runs that lost their board; `incidents`: those that still fail, 100
+    at most; `pending_failures`: how many failures these are one by one; `flaky_tests`: those of
+    which a flake was seen, or where there are none, those that are not broken; `products`: 100 at
+    most; `unassigned_repositories`: those with a merge that was announced without a suite, 100 at
+    most: there may be no product of them. `not_computed`: those that took too long for one answer,
+    and are null; without `incidents` there are no `pending_failures` either.
+    """
+
+    days: Days | None
+    trends: Trends | None
+    real_bug_causes: ListPage[Cause] | None
+    causes_to_review: int | None
+    lost_boards: LostBoardCounts | None
+    incidents: ListPage[Incident] | None
+    pending_failures: int | None
+    unchecked_merges: ListPage[ExplainedMerge] | None
+    flaky_tests: ListPage[FlakyTest] | None
+    products: ListPage[Product]
+    unassigned_repositories: tuple[str, ...]
+    not_computed: tuple[str, ...]

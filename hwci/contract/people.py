@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Who did something, as answers name them."""
+
+from uuid import UUID
+
+from hwci.contract.shape import shape
+
+
+@shape
+class Actor:
+    """The person who did something."""
+
+    id: UUID
+    name: str

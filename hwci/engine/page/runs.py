@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs on a box as answers name them: with their record in the list of runs.
+
+This module knows what identifies a run, and not which run an answer shows.
+"""
+
+from datetime import datetime
+from typing import TypedDict
+from uuid import UUID
+
+from hwci.engine.facts import run_record_id
+from hwci.engine.history import FailingRun, History, LaneRun, SightedRun
+
+
+class OnBox(TypedDict):
+    """The fields of `hwci.contract.runs.RunOnBox`, which other shapes have too."""
+
+    started_at: datetime
+    run_id: int
+    run_attempt: int
+    run_record_id: UUID
+    ci_run: int | None
+
+
+def on_box(
+    history: History, repo_key: str, box_key: str, run: FailingRun | LaneRun | SightedRun
+) -> OnBox:
+    """Return what identifies a run on a box."""
+    number, attempt = run.ci_run_id, run.run_attempt
+    return {
+        "started_at": run.started_at,
+        "run_id": number,
+        "run_attempt": attempt,
+        "run_record_id": run_record_id(history.org_id, repo_key, number, attempt, box_key),
+        "ci_run": run.ci_run,
+    }
