@@ -332,7 +332,7 @@ def _of_system(
     if checkout is None:
         return Tested(fields) if chosen is None else chosen_elsewhere(fields, chosen)
     commits = (system.read(name, env) for name in ("sha", "built"))
-    built = {sha for it in commits if it and (sha := full_hash(it.value, checkout))}
+    built = {sha for commit in commits if commit and (sha := full_hash(commit.value, checkout))}
     place = Checkout(checkout, system.merger, _has_firmware(project), chosen)
     return as_tested(fields, built, place, env.merge_branches)
 

@@ -249,7 +249,10 @@ def read_project(path: Path) -> Project:
     return Project(
         path,
         file.repo_key,
-        tuple(one if one.repo_key else one.model_copy(update=own) for one in file.product),
+        tuple(
+            product if product.repo_key else product.model_copy(update=own)
+            for product in file.product
+        ),
         tuple((rule.message, rule.verdict) for rule in file.verdict),
         file.messages,
         file.links,

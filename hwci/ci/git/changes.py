@@ -143,7 +143,9 @@ def covered(
     except (GitError, UnrelatedError, CutOffError):
         return None
     # Each commit stands after all of its ancestors.
-    own = takewhile(lambda it: it == tip or not it.startswith(tuple(built)), reversed(commits))
+    own = takewhile(
+        lambda commit: commit == tip or not commit.startswith(tuple(built)), reversed(commits)
+    )
     return tuple(reversed(list(own)))[-limits.COVERS_MAX :]
 
 
@@ -180,8 +182,8 @@ def _touched(repository: Repository, sha: str, push: Push, deadline: Deadline) -
         raise FilesUnknownError("several pushes are built at once", PUSH_FIX)
     if len(parents) == 1 and not listed:
         raise FilesUnknownError("it is unknown what was pushed", f"{PUSH_FIX}; {ONE_COMMIT_FIX}")
-    found = _of_listed(repository, commit, listed, deadline)
-    return tuple(dict.fromkeys([*found, *_of_merge(repository, commit, parents, deadline)]))
+    changes = _of_listed(repository, commit, listed, deadline)
+    return tuple(dict.fromkeys([*changes, *_of_merge(repository, commit, parents, deadline)]))
 
 
 def _of_listed(
@@ -361,11 +363,11 @@ def _reached_from(sha: str, lineage: Lineage) -> set[str]:
 
 def _onward_from(sha: str, lineage: Lineage) -> set[str]:
     """Return a commit and its descendants."""
-    found = {sha}
+    seen = {sha}
     for commit in reversed(list(lineage)):
-        if not found.isdisjoint(lineage[commit]):
-            found.add(commit)
-    return found
+        if not seen.isdisjoint(lineage[commit]):
+            seen.add(commit)
+    return seen
 
 
 def _behind(marked: Collection[str], lineage: Lineage) -> dict[str, int]:
@@ -380,8 +382,8 @@ def _behind(marked: Collection[str], lineage: Lineage) -> dict[str, int]:
     return masks
 
 
-def _lineage(repository: Repository, *of: str) -> Lineage:
-    lines = repository.run("rev-list", "--topo-order", "--parents", *of, "--").decode()
+def _lineage(repository: Repository, *revisions: str) -> Lineage:
+    lines = repository.run("rev-list", "--topo-order", "--parents", *revisions, "--").decode()
     rows = (line.split() for line in lines.splitlines())
     return {commit: parents for commit, *parents in rows}
 

@@ -90,7 +90,7 @@ def tracked(repository: Repository) -> Tracked:
     recent = ("rev-list", f"--max-count={RECENT_COMMITS}", head, "--") if head else None
     shas = repository.run(*recent).decode().split() if recent else []
     changed = files_of(repository, repository.commits(shas), LOCAL_SECONDS)
-    return Tracked(tuple(files), tuple(one.paths for one in changed.values() if one.paths))
+    return Tracked(tuple(files), tuple(change.paths for change in changed.values() if change.paths))
 
 
 def check_paths(configurations: Sequence[SuiteConfiguration], known: Tracked) -> PathCheck:
@@ -105,7 +105,7 @@ def check_paths(configurations: Sequence[SuiteConfiguration], known: Tracked) ->
         path for path in changed if all(files.kind(path) is FileKind.OTHER for _, files in products)
     ]
     directories = Counter(path.partition("/")[0] if "/" in path else TOP for path in unknown)
-    kinds = [_commit_kinds(one, files, known) for one, files in products]
+    kinds = [_commit_kinds(product, files, known) for product, files in products]
     return PathCheck(
         products=kinds,
         commits=len(known.commits),
@@ -117,8 +117,8 @@ def check_paths(configurations: Sequence[SuiteConfiguration], known: Tracked) ->
         ],
         warnings=[
             suspicion
-            for (one, files), counts in zip(products, kinds, strict=True)
-            for suspicion in _suspicions(one, files, known, counts)
+            for (product, files), counts in zip(products, kinds, strict=True)
+            for suspicion in _suspicions(product, files, known, counts)
         ],
     )
 
@@ -184,10 +184,10 @@ def _unmatched(patterns: Sequence[str], files: Sequence[str]) -> set[str]:
     """
     left = set(patterns)
     while left:
-        found = left & set(map(PathList.parse(sorted(left)).deciding, files))
-        if not found:
+        deciding = left & set(map(PathList.parse(sorted(left)).deciding, files))
+        if not deciding:
             break
-        left -= found
+        left -= deciding
     return left
 
 

@@ -164,13 +164,13 @@ class Repository:
 
     def __init__(self, folder: Path, environ: Mapping[str, str] | None = None) -> None:
         self._folder = folder
-        kept = os.environ if environ is None else environ
-        own = {name: kept[name] for name in kept if not name.startswith(_OURS)}
+        variables = os.environ if environ is None else environ
+        own = {name: variables[name] for name in variables if not name.startswith(_OURS)}
         self._environ = {name: own[name] for name in own if name not in _LEFT_OUT} | _SET_FOR_GIT
 
-    def run(self, *words: str, given: bytes = b"", seconds: float = LOCAL_SECONDS) -> bytes:
+    def run(self, *words: str, stdin: bytes = b"", seconds: float = LOCAL_SECONDS) -> bytes:
         """Return what git prints."""
-        return self._run(words, given, seconds, {**self._environ, **self._transport})
+        return self._run(words, stdin, seconds, {**self._environ, **self._transport})
 
     @cached_property
     def _transport(self) -> Mapping[str, str]:
@@ -180,17 +180,17 @@ class Repository:
         for option, own in (("--show-scope", _OWN_SCOPES), ("--local", None)):
             words = ("config", option, "--includes", "--null", "--get-regexp", _TRANSPORT_PROGRAMS)
             try:
-                found = self._run(words, b"", LOCAL_SECONDS, self._environ)
+                output = self._run(words, b"", LOCAL_SECONDS, self._environ)
             except GitError as fault:
                 if fault.status == _NO_SUCH_OPTION and own is not None:
                     continue  # before git 2.26
                 return {} if fault.status == _NO_SUCH_KEY else _NO_TRANSPORT
-            is_own = own is None or not own.isdisjoint(found.split(b"\0")[::2])
+            is_own = own is None or not own.isdisjoint(output.split(b"\0")[::2])
             return _NO_TRANSPORT if is_own else {}
         return _NO_TRANSPORT
 
     def _run(
-        self, words: Sequence[str], given: bytes, seconds: float, environ: Mapping[str, str]
+        self, words: Sequence[str], stdin: bytes, seconds: float, environ: Mapping[str, str]
     ) -> bytes:
         program = shutil.which("git", path=self._environ.get("PATH"))
         if program is None:
@@ -211,7 +211,7 @@ class Repository:
                 f"git cannot be started in {self._folder}: {fault.strerror}",
                 "Call hwci in a folder that this user may look into",
             ) from fault
-        return _answer(process, given, seconds, words)
+        return _answer(process, stdin, seconds, words)
 
     def asked(self, *words: str) -> str | None:
         """Return what git prints as one text, None if it fails or prints nothing."""
@@ -238,8 +238,8 @@ class Repository:
         """Return the full hash of the commit that a revision such as `HEAD~1` names here."""
         if revision.startswith("-"):  # git would take it for an option
             return None
-        found = self.asked("rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}")
-        return found if found and is_hash(found) else None
+        sha = self.asked("rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}")
+        return sha if sha and is_hash(sha) else None
 
     def branch(self) -> str | None:
         """Return the branch that is checked out; a detached head has none."""
@@ -278,10 +278,10 @@ class Repository:
     def default_branch(self) -> str | None:
         """Return the default branch of the remote, if the clone knows it."""
         remote = self.remote()
-        found = remote and self.asked(
+        address = remote and self.asked(
             "symbolic-ref", "--quiet", "--short", f"refs/remotes/{remote}/HEAD"
         )
-        return found.removeprefix(f"{remote}/") if found else None
+        return address.removeprefix(f"{remote}/") if address else None
 
     def remote(self) -> str | None:
         """Return the remote that this was cloned from: `origin`, else the first."""
@@ -295,8 +295,8 @@ class Repository:
 
     def merged_head(self, sha: str, committer: str) -> str | None:
         """Return the first parent of a commit if it is a merge by the committer of this e-mail."""
-        found = self.asked("show", "--no-patch", "--format=%ce%n%P", sha, "--")
-        email, _, parents = (found or "").partition("\n")
+        shown = self.asked("show", "--no-patch", "--format=%ce%n%P", sha, "--")
+        email, _, parents = (shown or "").partition("\n")
         head, _, others = parents.partition(" ")
         return head if others and email == committer else None
 
@@ -345,9 +345,9 @@ class Repository:
 
     def among(self, shas: Collection[str]) -> list[str]:
         """Return the full hashes of those commits that are in this clone. It fetches nothing."""
-        given = "".join(f"{sha}\n" for sha in shas).encode()
+        listed = "".join(f"{sha}\n" for sha in shas).encode()
         options = ("--no-walk", "--missing=allow-any", "--ignore-missing", "--stdin")
-        return self.run("rev-list", *options, given=given).decode().split() if shas else []
+        return self.run("rev-list", *options, stdin=listed).decode().split() if shas else []
 
     def is_ancestor(self, sha: str, of: str) -> bool:
         """Return whether a commit is an ancestor of another, or the same, by this clone, which
@@ -377,34 +377,34 @@ class Repository:
 
     def commits(self, shas: Sequence[str]) -> dict[str, Commit]:
         """Read commits that are in this clone."""
-        given = "".join(f"{sha}\n" for sha in shas).encode()
-        rest = self.run("cat-file", "--batch", given=given)
-        found = {}
+        listed = "".join(f"{sha}\n" for sha in shas).encode()
+        rest = self.run("cat-file", "--batch", stdin=listed)
+        subjects = {}
         for sha in shas:
             line, _, rest = rest.partition(b"\n")
             words = line.split()
             if len(words) != len(("hash", "kind", "size")) or words[1] != b"commit":
                 raise GitError(f"{sha} is not a commit of this clone")
             size = int(words[2])
-            found[sha], rest = commit_of(rest[:size]), rest[size + 1 :]
-        return found
+            subjects[sha], rest = commit_of(rest[:size]), rest[size + 1 :]
+        return subjects
 
-    def fetch(self, *words: str, seconds: float, given: bytes = b"") -> None:
+    def fetch(self, *words: str, seconds: float, stdin: bytes = b"") -> None:
         """Fetch from the clone's remote, and not for submodules. It must have a remote."""
         remote = self.remote()
         if remote is None:
             raise GitError("the clone has no remote")
         options = ("--quiet", "--no-tags", "--no-recurse-submodules")
         before, after = words[:-1], words[-1:]
-        self.run("fetch", *options, *before, remote, *after, given=given, seconds=seconds)
+        self.run("fetch", *options, *before, remote, *after, stdin=stdin, seconds=seconds)
 
 
 def _answer(
-    process: "subprocess.Popen[bytes]", given: bytes, seconds: float, words: Sequence[str]
+    process: "subprocess.Popen[bytes]", stdin: bytes, seconds: float, words: Sequence[str]
 ) -> bytes:
     """Wait for what git prints. Its child processes end with it."""
     try:
-        out, err = process.communicate(given, timeout=max(seconds, 0.1))
+        out, err = process.communicate(stdin, timeout=max(seconds, 0.1))
     except subprocess.TimeoutExpired as fault:
         _end(process)
         raise GitError(f"git {words[0]} did not end within {seconds:.0f} s") from fault
@@ -416,8 +416,8 @@ def _answer(
     text = _SECRET_IN_ADDRESS.sub("", err.decode(errors="replace")).strip()
     lines = [line for line in text.split("\n") if line.startswith(("fatal:", "error:"))]
     why = (lines or text.split("\n"))[0] or f"exit status {process.returncode}"
-    found = ((fix, pattern.search(text)) for pattern, fix in _FIXES)
-    fix = next((fix.format_map(match.groupdict()) for fix, match in found if match), "")
+    matches = ((fix, pattern.search(text)) for pattern, fix in _FIXES)
+    fix = next((fix.format_map(match.groupdict()) for fix, match in matches if match), "")
     raise GitError(f"git {words[0]}: {why}", fix, process.returncode)
 
 
@@ -459,9 +459,9 @@ def _first_line(message: bytes, encoding: str) -> str:
 
 
 def _time(committer: str) -> datetime | None:
-    found = _SECONDS.search(committer)
+    match = _SECONDS.search(committer)
     try:
-        return datetime.fromtimestamp(int(found[1]), UTC) if found else None
+        return datetime.fromtimestamp(int(match[1]), UTC) if match else None
     except (ValueError, OverflowError, OSError):  # a time that no calendar holds
         return None
 
@@ -484,13 +484,13 @@ class Deadline:
 
 def present(repository: Repository, sha: str, deadline: Deadline) -> str:
     """Return the full hash of a commit. Fetch it if the clone is of another branch's tip."""
-    found = repository.commit(sha)
-    if found is None:
+    commit = repository.commit(sha)
+    if commit is None:
         fetch_commit(repository, sha, deadline, *(DEEPENING[:1] if repository.cut() else ()))
-        found = repository.commit(sha)
-    if found is None:
+        commit = repository.commit(sha)
+    if commit is None:
         raise GitError(f"{sha} is not a commit of this clone")
-    return found
+    return commit
 
 
 def fetch_commit(repository: Repository, sha: str, deadline: Deadline, *depth: str) -> None:
@@ -509,22 +509,22 @@ class DeepeningRepository(Repository):
 
     def resolved(self, revision: str) -> str | None:
         """Return the full hash of the commit that a revision names, here or in the remote."""
-        found = super().resolved(revision)
+        sha = super().resolved(revision)
         behind = _BEHIND.match(revision)
-        tip = super().resolved(behind["tip"]) if behind and found is None else None
-        return found if tip is None else self._resolved_behind(tip, revision)
+        tip = super().resolved(behind["tip"]) if behind and sha is None else None
+        return sha if tip is None else self._resolved_behind(tip, revision)
 
     def _resolved_behind(self, tip: str, revision: str) -> str | None:
-        found = None
+        sha = None
         try:
             for depth in DEEPENING:
-                if found is not None or not self.cut():
+                if sha is not None or not self.cut():
                     break
                 fetch_commit(self, tip, self._deadline, depth)
-                found = super().resolved(revision)
+                sha = super().resolved(revision)
         except GitError:  # what cannot be fetched counts as missing
             return None
-        return found
+        return sha
 
     @cached_property
     def _deadline(self) -> Deadline:
@@ -563,7 +563,7 @@ def files_of(
     _bring_trees(repository, [commits[sha] for sha in whole], seconds)
     raw = repository.run(
         *("diff-tree", "--stdin", "-c", "--root", "--always", *_AS_STORED),
-        given="".join(f"{sha}\n" for sha in whole).encode(),
+        stdin="".join(f"{sha}\n" for sha in whole).encode(),
         seconds=seconds,
     )
     changed: dict[str, list[bytes]] = {sha: [] for sha in whole}
@@ -607,8 +607,8 @@ def _written(sha: str, paths: Sequence[bytes]) -> Files:
 
 def _bring_trees(repository: Repository, commits: Sequence[Commit], seconds: float) -> None:
     """Fetch all trees at once in a clone without trees, which would else fetch them one by one."""
-    kept = repository.asked("config", "--get-regexp", r"^remote\..*\.partialclonefilter$") or ""
-    if "tree:" not in kept:
+    filters = repository.asked("config", "--get-regexp", r"^remote\..*\.partialclonefilter$") or ""
+    if "tree:" not in filters:
         return
     parents = repository.among({parent for commit in commits for parent in commit.parents})
     trees = {commit.tree for commit in (*commits, *repository.commits(parents).values())}
@@ -616,7 +616,7 @@ def _bring_trees(repository: Repository, commits: Sequence[Commit], seconds: flo
         # No commit is named as present: the remote would think that its trees are, too.
         repository.fetch(
             *("--filter=blob:none", "--stdin"),
-            given="".join(f"{tree}\n" for tree in sorted(trees)).encode(),
+            stdin="".join(f"{tree}\n" for tree in sorted(trees)).encode(),
             seconds=seconds,
         )
     except GitError:

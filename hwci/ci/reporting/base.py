@@ -89,9 +89,9 @@ def find_base(
     job: Job, past: PastRuns, get_json: GetJson
 ) -> tuple[Sourced[str | None], tuple[str, ...]]:
     """Find the base of a job, and what people should know of the search."""
-    given = job.fields.get("base_sha")
-    if given is not None:
-        return Sourced(_commit(given.value), given.source), ()
+    named = job.fields.get("base_sha")
+    if named is not None:
+        return Sourced(_commit(named.value), named.source), ()
     search, doubts = _Search(job, past, get_json), list[_Doubt]()
     for source in (_from_api, _from_variable):  # who is asked before this machine
         answer = source(search)

@@ -35,19 +35,19 @@ def files_or_found(files: Sequence[Path] | None, command: CommandContext) -> lis
         return list(files)
     folder = command.folder()
     try:
-        found = project_path(folder)
+        path = project_path(folder)
     except ProjectFileError as fault:
         raise wrong_usage("There is no configuration", str(fault), "Name a FILE") from fault
-    if found is None:
+    if path is None:
         raise wrong_usage(
             "There is no configuration",
             "no FILE is named, and neither here nor above, in this repository, is an hwci.toml",
             "Name a file, or write one: hwci init",
         )
     try:
-        return [found.relative_to(folder)]
+        return [path.relative_to(folder)]
     except ValueError:
-        return [found]
+        return [path]
 
 
 class LocalRepository(NamedTuple):
@@ -131,8 +131,8 @@ def _products(
     job = _job(command, checkout or command.folder()) if nameless else None
     repo_key = job.fields.get("repo_key") if job else None
     if job and repo_key is not None:
-        of = f"products without repo_key are of {repo_key.value} ({repo_key.source})"
-        command.notify(f"note: {path}: {of}.")
+        whose = f"products without repo_key are of {repo_key.value} ({repo_key.source})"
+        command.notify(f"note: {path}: {whose}.")
     links = _links(project.links, path, faults, checkout or command.folder())
     for number, product in enumerate(products, 1):
         if product.repo_key is None and repo_key is None:
@@ -166,8 +166,8 @@ def _links(
     try:
         Links.model_validate(own)
     except ValidationError as fault:  # named once, not for each product
-        found = issues_of(fault, "links")
-        faults += [f"{path}: {'.'.join(map(str, one.path))}: {one.message}" for one in found]
+        issues = issues_of(fault, "links")
+        faults += [f"{path}: {'.'.join(map(str, issue.path))}: {issue.message}" for issue in issues]
         return None
     checkout = Repository(folder)
     remote = checkout.remote_url() if checkout.fault() is None else None

@@ -204,14 +204,14 @@ def job_context(flags: JobFlags, command: CommandContext, *, again: bool = False
     for name, value in flags.given().items():
         text = value if isinstance(value, str) else None if value != () else ""
         not_empty(text, BY_NAME[name].flag)
-    found = look_around(flags, command, may_fetch=True, again=again)
-    if found.job.bad_settings:
+    context = look_around(flags, command, may_fetch=True, again=again)
+    if context.job.bad_settings:
         raise wrong_usage(
             "A setting cannot be understood",
-            "; ".join(found.job.bad_settings),
+            "; ".join(context.job.bad_settings),
             "Correct it, or unset it; hwci env shows what is known",
         )
-    return found
+    return context
 
 
 def look_around(
@@ -232,14 +232,14 @@ def look_around(
     repository = checkout if git_fault is None else None
     if firmware is not None and git_fault is not None:
         faults = (*faults, f"[firmware] of {PROJECT_FILE} names {firmware}, where {git_fault}")
-    given, environ = flags.given(), command.environ
-    job = find_job(given, environ, repository, project, command.installed_as)
+    values, environ = flags.given(), command.environ
+    job = find_job(values, environ, repository, project, command.installed_as)
     job = job.with_run_id(command.clock())
     job = replace(job, bad_settings=(*job.bad_settings, *faults))
-    found = JobContext(job, repository, project, command, git_fault, only_looked=not may_fetch)
+    context = JobContext(job, repository, project, command, git_fault, only_looked=not may_fetch)
     if not again:
-        command.warn(*found.left_out())
-    return found
+        command.warn(*context.left_out())
+    return context
 
 
 def hello_word(text: str | None, notify: Callable[[str], None]) -> bool | None:

@@ -49,9 +49,11 @@ def announce_merges(
     delivered = deliver(sending.to, merges, sending.deadline_s, command.notify)
     command.show(clock.warning(delivered.server_time, command.clock()))
     _warn_of_times(merges, delivered.server_time, command)
-    for one in merges if delivered.sent else ():
-        product = f" for {one.suite}" if one.suite else ""
-        command.notify(f"Announced {one.sha} of {one.repo_key}{product} at {sending.to.url}.")
+    for announced in merges if delivered.sent else ():
+        product = f" for {announced.suite}" if announced.suite else ""
+        command.notify(
+            f"Announced {announced.sha} of {announced.repo_key}{product} at {sending.to.url}."
+        )
     return Done(messages=() if delivered.message is None else (delivered.message,))
 
 

@@ -37,9 +37,9 @@ class Before:
 
 def stood_before(job: Job, get_json: GetJson) -> Before:
     """Find where the branch of a job stood. The job knows its commit."""
-    given = job.before_sha
-    if given is not None and given != job.previous_sha:
-        return Before(given.value)
+    before = job.before_sha
+    if before is not None and before != job.previous_sha:
+        return Before(before.value)
     if job.value("trigger") != Trigger.MERGE or job.pushed_shas:
         return Before()
     return _by_builds(job, get_json)
@@ -70,7 +70,9 @@ def _before(job: Job, title: str, shas: Sequence[str]) -> Before:
     pushed before its first build.
     """
     sha = job.value("sha").lower()
-    again = [place for place, it in enumerate(shas) if names_a_commit(it) and sha.startswith(it)]
+    again = [
+        place for place, begin in enumerate(shas) if names_a_commit(begin) and sha.startswith(begin)
+    ]
     others = shas[again[-1] + 1 :] if again else shas
     if not others:
         return _unknown(job, f"{title} lists no build of another commit before this one")

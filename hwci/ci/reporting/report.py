@@ -36,23 +36,23 @@ class Part(Generic[Test]):
     part_of: PartOf | None
 
 
-def head_of(job: Job, found: UnderTest, conclusion: str | None) -> dict[str, Any]:
+def head_of(job: Job, tested: UnderTest, conclusion: str | None) -> dict[str, Any]:
     """Return the known fields that are the same for each box of a run. `conclusion`: that of the
     tests.
     """
     fields = {name: job.value(name) for name in RunReport.model_fields if name != "box_key"}
     fields["conclusion"] = fields["conclusion"] or conclusion
-    fields |= {"covers_shas": found.covers_shas or None, "changes": found.changes}
+    fields |= {"covers_shas": tested.covers_shas or None, "changes": tested.changes}
     return {name: value for name, value in fields.items() if value is not None}
 
 
 def reports_of(
-    job: Job, results: Results, found: UnderTest
+    job: Job, results: Results, tested: UnderTest
 ) -> tuple[list[RunReport], ExplainedError | None]:
     """Return one report per box, in parts where it is large; and the error of a box that can have
     none, which delays no other.
     """
-    head = head_of(job, found, results.conclusion())
+    head = head_of(job, tested, results.conclusion())
     reports: list[RunReport] = []
     failed: ExplainedError | None = None
     for box_key, of_box in results.boxes.items():
@@ -61,9 +61,9 @@ def reports_of(
         except ValidationError as fault:
             # The box of a result file does not come from the job.
             sources = {
-                name: one
-                for name, one in job.fields.items()
-                if name != "box_key" or one.value == box_key
+                name: field
+                for name, field in job.fields.items()
+                if name != "box_key" or field.value == box_key
             }
             failed = failed or bad_fields(fault, sources)
     if failed is not None and not reports:

@@ -154,15 +154,15 @@ def _with_starts(results: Results, job: Job, now: datetime) -> Results:
         what = f"The time of the files of {box}, {write_time(start)}, is not believed"
         notices.append(f"note: {what}")
         boxes[box] = replace(boxes[box], started_at=None)
-    for box, found in boxes.items():
-        if found.started_at is None and found.reckoned_start is not None:
-            at = min(found.reckoned_start, latest - found.took)
+    for box, of_box in boxes.items():
+        if of_box.started_at is None and of_box.reckoned_start is not None:
+            at = min(of_box.reckoned_start, latest - of_box.took)
             notices.append(
                 f"note: No file of {box} holds the time of its tests. By when the files were "
                 f"written and what the tests took, {_better(at)}"
             )
-            boxes[box] = replace(found, started_at=at)
-    if idle := [box for box, found in boxes.items() if found.started_at is None]:
+            boxes[box] = replace(of_box, started_at=at)
+    if idle := [box for box, of_box in boxes.items() if of_box.started_at is None]:
         at = replace(results, boxes=boxes).started_at() or latest
         names = ", ".join(idle)
         notices.append(f"note: The start of the run on {names} is not known: {_better(at)}")
@@ -174,7 +174,11 @@ def _odd_boxes(results: Results, now: datetime) -> dict[str, datetime]:
     """Return the starts of boxes that no clock shows that is right: they are of a later time than
     it is, or far from those of the other boxes.
     """
-    starts = {box: of.started_at for box, of in results.boxes.items() if of.started_at is not None}
+    starts = {
+        box: of_box.started_at
+        for box, of_box in results.boxes.items()
+        if of_box.started_at is not None
+    }
     past = {box: Stamp(start) for box, start in starts.items() if start <= now + APART_MAX}
     believed = agreeing(past, pause=APART_FILES_MAX)
     return {box: start for box, start in starts.items() if box not in believed}
@@ -193,10 +197,10 @@ def times_of(files: Sequence[str]) -> dict[Path, int]:
 
 def files_of(pattern: str, before: Mapping[Path, int] | None) -> list[Path]:
     """Return the files of a pattern that are of the run; `before`: what was there before it."""
-    found = [path for path in _matching(pattern) if not _is_missing(path)]
+    paths = [path for path in _matching(pattern) if not _is_missing(path)]
     if before is None:
-        return found
-    return [path for path in found if _changed_at(path) != before.get(path)]
+        return paths
+    return [path for path in paths if _changed_at(path) != before.get(path)]
 
 
 def _absent(
@@ -274,8 +278,8 @@ def _matching(pattern: str) -> list[Path]:
     """Return the files of a pattern; what is a file, or is not a pattern, is itself."""
     if _exists(pattern) or not has_magic(pattern):
         return [Path(pattern)]
-    found = sorted(glob(pattern, recursive=True))  # noqa: PTH207 - it may begin at any folder
-    return [Path(path) for path in found]
+    paths = sorted(glob(pattern, recursive=True))  # noqa: PTH207 - it may begin at any folder
+    return [Path(path) for path in paths]
 
 
 def _read(there: Sequence[tuple[str, Path]], project: Project | None, *, messages: bool) -> Results:
@@ -308,10 +312,10 @@ def _read(there: Sequence[tuple[str, Path]], project: Project | None, *, message
     notices = [*cut, *(f"warning: {line}" for line in faults)]
     notices += [f"warning: {line}" for of_box in boxes.values() for line in _not_run(of_box)]
     notices += [_none_ran(path, read, alone=_is_alone(boxes.get(box))) for box, path, read in idle]
-    if skipped := sum(one.skipped for files in by_box.values() for one in files if one.attempts):
+    if skipped := sum(file.skipped for files in by_box.values() for file in files if file.attempts):
         many = counted(skipped, "skipped test")
         notices.append(f"note: Left out: {many}. Only tests that ran count.")
-    notices += [f"note: {_cut(test_id)}" for one in boxes.values() for test_id in one.cut]
+    notices += [f"note: {_cut(test_id)}" for of_box in boxes.values() for test_id in of_box.cut]
     notices += [f"note: {_odd(box, of_box)}" for box, of_box in boxes.items() if of_box.odd_starts]
     notices += [f"note: {line}" for line in notes]
     return Results(boxes, tuple(faults), tuple(notes), tuple(notices), split)

@@ -155,10 +155,10 @@ def report_run(request: RunRequest, sending: Sending, command: CommandContext) -
     replacing = _replaced(early, store)  # as long as this run is not among them
     if sending.to is not None and request.asks_git:
         keep_early(sending.to, early)
-    found = _under_test(context, request, past, base_noted=sending.to is None)
-    reports, failed = reports_of(job, results, found)
+    tested = _under_test(context, request, past, base_noted=sending.to is None)
+    reports, failed = reports_of(job, results, tested)
     warnings = command.warn(*_notices(context, request), *replacing)
-    notes = (*results.faults, *results.notes, *found.notes, *results.uncounted(job), *warnings)
+    notes = (*results.faults, *results.notes, *tested.notes, *results.uncounted(job), *warnings)
     done = _send(reports, sending, command, job, (*notes, *context.left_out()))
     return replace(done, messages=(*done.messages, *results.incomplete(job)), error=failed)
 
@@ -222,27 +222,27 @@ def _under_test(
         return given(context.job, changes)
     if request.no_changes or context.repository is None:
         return given(context.job)
-    found = under_test(context.job, context.repository, past, get_json)
-    context.command.show(f"note: {line}" for line in found.notes)
+    tested = under_test(context.job, context.repository, past, get_json)
+    context.command.show(f"note: {line}" for line in tested.notes)
     if base_noted:
-        context.command.notify(f"note: {_base_note(found)}.")
-    return found
+        context.command.notify(f"note: {_base_note(tested)}.")
+    return tested
 
 
-def _base_note(found: UnderTest) -> str:
+def _base_note(tested: UnderTest) -> str:
     """Return the base of the changes, and its source, as a text."""
-    base, source = found.base.value, found.base.source
-    if base and found.changes is not None and found.changes.base_sha is None:
+    base, source = tested.base.value, tested.base.source
+    if base and tested.changes is not None and tested.changes.base_sha is None:
         return f"changes do not count from {base} ({source}): no base is sent"
     return f"changes count from {base or 'no commit'} ({source})"
 
 
 def _drafts(context: JobContext, request: RunRequest, missing: Sequence[str]) -> tuple[bytes, ...]:
     """Return what a report holds so far: what is missing stays missing."""
-    found = given(context.job)
+    changes = given(context.job)
     if "sha" in context.job.fields:
         _, past = remembered(context.job, (), bench_store(context.command.environ))
-        found = _under_test(context, request, past)
+        changes = _under_test(context, request, past)
     context.command.warn(*_notices(context, request))
     job, boxes, conclusion = context.job, dict[str, BoxResults](), None
     if "tests" not in missing:
@@ -254,7 +254,7 @@ def _drafts(context: JobContext, request: RunRequest, missing: Sequence[str]) ->
         boxes = dict(results.boxes)
         conclusion = results.conclusion() if boxes else None
         job = _numbered(job, results.started_at(), context.command.clock())
-    head = head_of(job, found, conclusion)
+    head = head_of(job, changes, conclusion)
     drafts = [
         draft(head, None if box_key == UNNAMED else box_key, of_box)
         for box_key, of_box in boxes.items()
@@ -350,8 +350,8 @@ def _summary(reports: Sequence[RunReport]) -> str:
 def _unblamed(reports: Sequence[RunReport]) -> str | None:
     """Return what it means that no failed test has a verdict; None if one has, or none failed."""
     reached = [report for report in reports if report.hello_ok]
-    failed = [one for report in reached for one in report.tests if one.outcome is Outcome.FAIL]
-    if not failed or any(one.verdict is not Verdict.UNKNOWN for one in failed):
+    failed = [test for report in reached for test in report.tests if test.outcome is Outcome.FAIL]
+    if not failed or any(test.verdict is not Verdict.UNKNOWN for test in failed):
         return None
     return (
         f"No verdict: {counted(len(failed), 'failed test')} blamed neither the device nor the "

@@ -64,9 +64,9 @@ class TestsSoFar:
                     self._read_one(path)
 
     def _read_one(self, path: Path) -> None:
-        found = path.stat()
-        state = (found.st_mtime_ns, found.st_size)
-        if state != self._seen.get(path) and found.st_size <= BYTES_MAX:
+        status = path.stat()
+        state = (status.st_mtime_ns, status.st_size)
+        if state != self._seen.get(path) and status.st_size <= BYTES_MAX:
             self._seen[path] = state
             self._files[path] = with_names(read_results(path, ()), self._platforms)
 
@@ -75,7 +75,7 @@ class TestsSoFar:
         running = dict.fromkeys(
             name
             for name, tries in named(files, by_file=self._by_file).items()
-            if not all(one.ended for one in tries)
+            if not all(attempt.ended for attempt in tries)
         )
         ended = merged(files, by_file=self._by_file)
         for item in ended.tests:

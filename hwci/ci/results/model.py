@@ -224,8 +224,16 @@ def named(
 
 def _resolved(files: Iterable[FileResults], *, by_file: bool) -> Tests:
     sources = [
-        Source(it.path, it.kind, it.attempts, it.started_at, it.written_at, it.duration_s, it.idle)
-        for it in files
+        Source(
+            file.path,
+            file.kind,
+            file.attempts,
+            file.started_at,
+            file.written_at,
+            file.duration_s,
+            file.idle,
+        )
+        for file in files
     ]
     return resolved(sources, by_file=by_file)
 
@@ -256,8 +264,10 @@ def _item(test_id: str, attempts: Sequence[Attempt], *, messages: bool) -> TestI
     }
     if blamed and not passed:
         fields["verdict"] = blamed[-1]
-    said = [item.message for item in attempts if item.message] if messages and not passed else []
-    if said and (message := plain(said[-1])):
+    messages_of = (
+        [item.message for item in attempts if item.message] if messages and not passed else []
+    )
+    if messages_of and (message := plain(messages_of[-1])):
         fields["message"] = message
     return TestItem.model_validate(fields)
 
@@ -270,5 +280,5 @@ def plain(message: str) -> str:
     """Return the beginning of a message, without colours and with U+FFFD in place of other control
     characters: a device may have written noise.
     """
-    kept = _COLOURS.sub("", message[: 4 * limits.MESSAGE_MAX]).replace("\r\n", "\n").strip()
-    return _CONTROLS.sub("\ufffd", kept)[: limits.MESSAGE_MAX].rstrip()
+    text = _COLOURS.sub("", message[: 4 * limits.MESSAGE_MAX]).replace("\r\n", "\n").strip()
+    return _CONTROLS.sub("\ufffd", text)[: limits.MESSAGE_MAX].rstrip()

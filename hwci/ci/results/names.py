@@ -53,12 +53,18 @@ def prefixes(
                 shared[number].append(own)
     named: dict[Source, Callable[[Spot], str]] = {}
     for together in {id(own): own for own in lists.values()}.values():
-        several = [*shared[id(together)], *(it for at in together for it in _listed(at, tests))]
+        several = [
+            *shared[id(together)],
+            *(facet for at in together for facet in _listed(at, tests)),
+        ]
         facets = _telling(several, _labelled(together), by_file=by_file)
         named |= {file: partial(_prefix, facets, file) for file in together}
         if len(together) > 1:
             notes.append(
-                _note(together, {_prefix(facets, *place) for it in several for place in it})
+                _note(
+                    together,
+                    {_prefix(facets, *place) for facets_of in several for place in facets_of},
+                )
             )
     return named
 
@@ -123,7 +129,9 @@ def _telling(
     ]
 
     def told(chosen: Sequence[_Facet]) -> int:
-        return sum(len({tuple(it(*one) for it in chosen) for one in own}) for own in shared)
+        return sum(
+            len({tuple(facet(*place) for facet in chosen) for place in own}) for own in shared
+        )
 
     whole = sum(map(len, shared))
     for facet in facets:

@@ -134,5 +134,5 @@ def seconds(text: str) -> float:
     return Numbers().seconds(text)
 
 
-Seconds = Annotated[float, BeforeValidator(lambda said: seconds(str(said)))]
+Seconds = Annotated[float, BeforeValidator(lambda text: seconds(str(text)))]
 """A duration in JSON, written as a number or as text."""

@@ -61,7 +61,9 @@ def by_box(box: str, file: FileResults, platforms: Platforms | None) -> Mapping[
     parts = {first: file, **dict.fromkeys(others, rest)}
     return {
         key: replace(
-            part, attempts=attempts[key], duration_s=sum(it.duration_s for it in attempts[key])
+            part,
+            attempts=attempts[key],
+            duration_s=sum(attempt.duration_s for attempt in attempts[key]),
         )
         for key, part in parts.items()
     }

@@ -166,13 +166,19 @@ def times(stamps: Sequence[Stamp], written_at: datetime) -> Times:
     """
     written = written_at if written_at >= EARLIEST else None  # archives may hold 1980
     latest = LATEST if written is None else written + APART_MAX
-    fit = {key: read for key, it in enumerate(stamps) if (read := _fitting(it, latest)) is not None}
-    local = _believed({key: it for key, it in fit.items() if it.local}, written)
+    fit = {
+        key: read
+        for key, stamp in enumerate(stamps)
+        if (read := _fitting(stamp, latest)) is not None
+    }
+    local = _believed({key: stamp for key, stamp in fit.items() if stamp.local}, written)
     zone = _zone([fit[key] for key in local], written)
-    placed = {key: _in_zone(it, zone or UTC_OFFSET) for key, it in fit.items()}
-    believed = _believed({key: it for key, it in placed.items() if it.at <= latest}, written)
+    placed = {key: _in_zone(stamp, zone or UTC_OFFSET) for key, stamp in fit.items()}
+    believed = _believed(
+        {key: stamp for key, stamp in placed.items() if stamp.at <= latest}, written
+    )
     zone_notes = _zone_notes(zone) if local & believed else ()
-    odd = [it.at for key, it in enumerate(stamps) if key not in believed]
+    odd = [stamp.at for key, stamp in enumerate(stamps) if key not in believed]
     began = min((placed[key].at for key in believed), default=None)
     return Times(began, (*zone_notes, *_odd_notes(odd, len(stamps)), *_age_notes(began, written)))
 
@@ -184,7 +190,10 @@ def _believed(spans: Mapping[Key, Stamp], written: datetime | None) -> set[Key]:
     agreed = agreeing(spans)
     if written is None or any(written - spans[key].at <= LONG_AGO for key in agreed):
         return agreed
-    return agreeing({key: it for key, it in spans.items() if written - it.at <= LONG_AGO}) or agreed
+    return (
+        agreeing({key: span for key, span in spans.items() if written - span.at <= LONG_AGO})
+        or agreed
+    )
 
 
 def agreeing(spans: Mapping[Key, Stamp], pause: timedelta = PAUSE_MAX) -> set[Key]:
@@ -226,15 +235,15 @@ OVERLAP = timedelta(minutes=3)
 """How much longer its tests may seem to have taken."""
 
 
-def _fitting(one: Stamp, latest: datetime) -> Stamp | None:
+def _fitting(stamp: Stamp, latest: datetime) -> Stamp | None:
     """Return a time as it is meant, None if no clock that was set showed it."""
-    until = latest + EASTERNMOST if one.local else latest
+    until = latest + EASTERNMOST if stamp.local else latest
     readings = [
         at
-        for at in (one.at, one.other)
+        for at in (stamp.at, stamp.other)
         if at is not None and EARLIEST <= at <= until and not _is_first_day(at, latest)
     ]
-    return replace(one, at=max(readings), other=None) if readings else None
+    return replace(stamp, at=max(readings), other=None) if readings else None
 
 
 def _is_first_day(at: datetime, latest: datetime) -> bool:
@@ -248,18 +257,18 @@ def _zone(agreed: Sequence[Stamp], written: datetime | None) -> timedelta | None
     """
     if written is None or not agreed:
         return None
-    ahead = max(one.end for one in agreed) - written
+    ahead = max(span.end for span in agreed) - written
     fit = [offset for offset in OFFSETS if -OVERLAP <= offset - ahead <= WRITTEN_WITHIN]
     if fit:
         return fit[0]
-    ahead = max(one.at for one in agreed) - written
+    ahead = max(stamp.at for stamp in agreed) - written
     # What began after the file was written, read as UTC, was east of it, and waited.
     east = [offset for offset in OFFSETS if offset >= ahead]
     return min(east, default=None) if ahead > APART_MAX else None
 
 
-def _in_zone(one: Stamp, zone: timedelta) -> Stamp:
-    return replace(one, at=_moved(one.at, -zone)) if one.local else one
+def _in_zone(stamp: Stamp, zone: timedelta) -> Stamp:
+    return replace(stamp, at=_moved(stamp.at, -zone)) if stamp.local else stamp
 
 
 def _zone_notes(zone: timedelta | None) -> tuple[str, ...]:

@@ -70,9 +70,11 @@ def _without_copies(sources: Sequence[Source], notes: list[str]) -> Iterator[Sou
         copied = set[tuple[str, str]]()
         # Only files with such a test may be compared: there may be thousands of one kind.
         took = {
-            (it.test_id, round(it.duration_s / _CLOCK_S)) for it in source.attempts if it.duration_s
+            (attempt.test_id, round(attempt.duration_s / _CLOCK_S))
+            for attempt in source.attempts
+            if attempt.duration_s
         }
-        tests = {it.test_id for it in source.attempts}
+        tests = {attempt.test_id for attempt in source.attempts}
         own: list[tuple[str, int | str]] = [*took, (source.path, -1)]
         own += ((test_id, source.kind) for test_id in tests)
         near: list[tuple[str, int | str]] = [(source.path, -1)]
@@ -112,19 +114,19 @@ def _copied(source: Source, other: Source) -> set[tuple[str, str]]:
     if abs(source.started_at - other.started_at) > _BEGIN:
         return set()
     with_suites = _has_suites(source) and _has_suites(other)
-    ours, theirs = (_by_key(it, with_suites=with_suites) for it in (source, other))
+    ours, theirs = (_by_key(side, with_suites=with_suites) for side in (source, other))
     shared = ours.keys() & theirs.keys()
     if any(len(ours[key]) != len(theirs[key]) for key in shared):
         return set()
     pairs = [pair for key in shared for pair in zip(ours[key], theirs[key], strict=True)]
     alike = all(
-        one.outcome is two.outcome and abs(one.duration_s - two.duration_s) <= _CLOCK_S
-        for one, two in pairs
+        first.outcome is two.outcome and abs(first.duration_s - two.duration_s) <= _CLOCK_S
+        for first, two in pairs
     )
-    times = {one.duration_s for one, _ in pairs if one.duration_s}
+    times = {first.duration_s for first, _ in pairs if first.duration_s}
     if not alike or (source.kind == other.kind and len(times) < _TIMES_MIN):
         return set()
-    return {_copy_key(one) for one, _ in pairs}
+    return {_copy_key(first) for first, _ in pairs}
 
 
 def _has_suites(source: Source) -> bool:
@@ -132,11 +134,11 @@ def _has_suites(source: Source) -> bool:
 
 
 def _by_key(source: Source, *, with_suites: bool) -> Mapping[tuple[str, str], Sequence[Attempt]]:
-    found: dict[tuple[str, str], list[Attempt]] = {}
+    attempts: dict[tuple[str, str], list[Attempt]] = {}
     for attempt in source.attempts:
         test_id, suite = _copy_key(attempt)
-        found.setdefault((test_id, suite if with_suites else ""), []).append(attempt)
-    return found
+        attempts.setdefault((test_id, suite if with_suites else ""), []).append(attempt)
+    return attempts
 
 
 # What tried which tests again
@@ -174,7 +176,7 @@ class _Unit:
     def is_try_of(self, other: "_Unit") -> bool:
         """Return whether the name of one of the two says that it is a try of the other."""
         if self.source is not other.source and (self.in_try or other.in_try):
-            base, other_base = (base_of(it.source.path)[0] for it in (self, other))
+            base, other_base = (base_of(side.source.path)[0] for side in (self, other))
             if base[: len(other_base)] == other_base[: len(base)]:
                 return True
         return self.is_marked and self.paths.isdisjoint(other.paths)
@@ -211,7 +213,7 @@ class _Group:
 
 
 def _failed(run: _Run) -> bool:
-    return any(it.outcome is Outcome.FAIL and not it.tried_again for it in run)
+    return any(attempt.outcome is Outcome.FAIL and not attempt.tried_again for attempt in run)
 
 
 _Holders = dict[_Key, dict[_Group, None]]
@@ -259,7 +261,7 @@ def _grouped(units: Iterable[_Unit], notes: list[str]) -> list[_Group]:
 def _last_of(holders: _Holders, unit: _Unit, fits: Callable[[_Unit], bool]) -> dict[_Key, _Group]:
     """Return the last group of each test of a unit whose first unit fits."""
     last = {
-        key: next((it for it in reversed(holders.get(key, {})) if fits(it.first)), None)
+        key: next((holder for holder in reversed(holders.get(key, {})) if fits(holder.first)), None)
         for key in unit.tests
     }
     return {key: group for key, group in last.items() if group is not None}
@@ -293,9 +295,9 @@ def resolved(sources: Sequence[Source], *, by_file: bool = False) -> Tests:
     regard to the others, and what has one name in several files is one test.
     """
     notes: list[str] = []
-    kept = list(_without_copies(sources, notes))
-    groups = _grouped(_units(_in_time(kept)), notes)
-    order = {source: at for at, source in enumerate(kept)}
+    originals = list(_without_copies(sources, notes))
+    groups = _grouped(_units(_in_time(originals)), notes)
+    order = {source: at for at, source in enumerate(originals)}
     groups.sort(key=lambda group: order[group.source])
     named = _named_tests(groups, notes, by_file=by_file)
     runs: dict[str, list[list[_Run]]] = {}
@@ -364,8 +366,8 @@ def _until_passed(runs: Sequence[_Run]) -> Iterator[Sequence[_Run]]:
 
 def _parted(run: _Run) -> tuple[_Run, _Run]:
     """Return the tries that were followed by others, and what ran to its end."""
-    before = [one for one in run if one.tried_again]
-    ends = [one for one in run if not one.tried_again]
+    before = [attempt for attempt in run if attempt.tried_again]
+    ends = [attempt for attempt in run if not attempt.tried_again]
     return (before, ends) if ends else (before[:-1], before[-1:])
 
 
@@ -404,4 +406,4 @@ def _repeats(tests: Mapping[str, Sequence[Sequence[_Run]]]) -> Iterator[str]:
 
 def _times(runs: Sequence[_Run]) -> int:
     """Return how often a test was run, without its tries."""
-    return max(max(1, sum(not one.tried_again for one in run)) for run in runs)
+    return max(max(1, sum(not attempt.tried_again for attempt in run)) for run in runs)

@@ -39,7 +39,7 @@ DID_NOT_RUN = {BLOCKED, PASSED, "skipped", "filtered", "not run", None}
 """`passed` as well: a suite says so of a test that was only to be built."""
 
 Text = Annotated[
-    str, BeforeValidator(lambda said: made_storable(said) if isinstance(said, str) else said)
+    str, BeforeValidator(lambda text: made_storable(text) if isinstance(text, str) else text)
 ]
 """Twister's words, or a device's, which may hold what no report can."""
 Name = Annotated[Text, Field(min_length=1)]
@@ -169,29 +169,29 @@ def _whole_parts(text: str) -> dict[str, object]:
     """Read an object up to where it breaks off: the members that are whole, and of the list of
     suites the elements that are.
     """
-    found: dict[str, object] = {}
+    fields: dict[str, object] = {}
     try:
         at = _behind("{", text, 0)
         while text.startswith('"', at):
             name, at = _DECODER.raw_decode(text, at)
             at = _behind(":", text, at)
             if name == SUITES and text.startswith("[", at):
-                found[SUITES] = suites = list[object]()
+                fields[SUITES] = suites = list[object]()
                 at = _take_elements(suites, text, at)
             else:
-                found[name], at = _DECODER.raw_decode(text, at)
+                fields[name], at = _DECODER.raw_decode(text, at)
             at = _behind(",", text, at)
     except json.JSONDecodeError:
         pass  # here it breaks off
-    return found
+    return fields
 
 
-def _take_elements(found: list[object], text: str, at: int) -> int:
+def _take_elements(elements: list[object], text: str, at: int) -> int:
     """Take the elements of a list that begins here. Return where it ends."""
     at = _behind("[", text, at)
     while (end := _SIGNS["]"].match(text, at)) is None:
         element, at = _DECODER.raw_decode(text, at)
-        found.append(element)
+        elements.append(element)
         if _SIGNS["]"].match(text, at) is None:
             at = _behind(",", text, at)
     return end.end()

@@ -111,7 +111,7 @@ def _runs(job: Job, token: str, get_json: GetJson) -> Iterator[EarlierRun]:
             return Ending.IN_DOUBT
         jobs = [_job(row, records) for row in records if row.get("type") == "Job"]
         # What a build lacks, its conditions left out: only what cannot be recognized is in doubt.
-        return this.ending([it for it in jobs if this.name in {None, it.name}])
+        return this.ending([job for job in jobs if this.name in {None, job.name}])
 
     for row in builds.listed(environ["SYSTEM_DEFINITIONID"], environ["BUILD_SOURCEBRANCH"]):
         number = number_of(row, "id")
@@ -141,10 +141,10 @@ def _job(row: Row, records: list[Row]) -> JobOfRun:
     if ending is Ending.NOT_TESTED and isinstance(attempt, int) and attempt > 1:
         ending = Ending.IN_DOUBT
     elif row.get("result") == "canceled" and row.get("workerName"):
-        done = [str(it.get("name")) for it in steps if it.get("result") in _DONE]
+        done = [str(step.get("name")) for step in steps if step.get("result") in _DONE]
         return JobOfRun(_name(row), Ending.IN_DOUBT, done=done)
-    skipped = [it for it in steps if it.get("result") == "skipped"]
-    return JobOfRun(_name(row), ending, [str(it.get("name")) for it in skipped])
+    skipped = [step for step in steps if step.get("result") == "skipped"]
+    return JobOfRun(_name(row), ending, [str(step.get("name")) for step in skipped])
 
 
 def _name(row: Row) -> str:

@@ -88,7 +88,7 @@ def _runs(job: Job, token: str, get_json: GetJson) -> Iterator[EarlierRun]:
         number = number_of(row, "number")
         jobs = _jobs(listed(row, address, "jobs"), environ)
         if number == own and this.name is not None:
-            this = ThisJob(this.name, frozenset(it.name for it in jobs) - {this.name})
+            this = ThisJob(this.name, frozenset(job.name for job in jobs) - {this.name})
         if number < own:
             run_id = run_id_of(str(row.get("id")), environ)
             ending = partial(this.ending, jobs)

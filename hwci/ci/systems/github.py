@@ -208,7 +208,7 @@ def _runs(job: Job, token: str, get_json: GetJson) -> Iterator[EarlierRun]:
         if row.get("conclusion") in _WITHOUT_JOBS:
             return Ending.NOT_TESTED
         this = this_job()
-        return this.ending([_job(it, this.name) for it in actions.jobs(number, "all")])
+        return this.ending([_job(job, this.name) for job in actions.jobs(number, "all")])
 
     # A branch of a fork is `owner:branch`; the API lists it by its name alone.
     owner, _, branch = str(job.value("branch")).rpartition(":")

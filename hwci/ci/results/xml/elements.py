@@ -346,7 +346,9 @@ def entry_of(case: Case, rules: Sequence[AnyRule]) -> CaseEntry:
         called=any(words.tag != "error" for words in failures),
         parts=any(PARTS.match(words.message) for words in failures),
         teardown=bool(failures)
-        and all(it.tag == "error" and it.message.startswith(TEARDOWN) for it in failures),
+        and all(
+            failure.tag == "error" and failure.message.startswith(TEARDOWN) for failure in failures
+        ),
     )
 
 

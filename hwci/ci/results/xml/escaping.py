@@ -52,9 +52,9 @@ class OpenTag:
         """What the parser was given and has not read."""
         return self._begun
 
-    def note(self, given: bytes, unread: int) -> None:
+    def note(self, data: bytes, unread: int) -> None:
         """Note what the parser was given, and how many bytes of all that it has not read."""
-        self._begun = (self._begun + given)[-unread:] if unread else b""
+        self._begun = (self._begun + data)[-unread:] if unread else b""
         if unread and not self._quote:
             self._quote, length = _open_value(self._begun)
             self._room = VALUE_BYTES_MAX - length

@@ -54,7 +54,12 @@ def tried(entries: Sequence[CaseEntry], counted: int | None) -> Iterator[CaseEnt
     # Of a try that only broke its teardown, some versions count that the test passed before.
     sure = [len(own) for own in tests.values() if not own[-1].teardown]
     loops = next(
-        (it for it in (1, min(sure, default=1)) if uncounted >= sum(sure) - it * len(sure)), 0
+        (
+            count
+            for count in (1, min(sure, default=1))
+            if uncounted >= sum(sure) - count * len(sure)
+        ),
+        0,
     )
     for own in tests.values():
         tries = len(own) - loops if loops and uncounted > 0 else 0
