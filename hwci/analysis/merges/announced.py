@@ -11,7 +11,7 @@ from hwci.contract.merges import AnnouncedMerge
 from hwci.contract.vocabulary import MergeColumn, UncheckedCause
 from hwci.engine.facts import Announcement
 from hwci.engine.history import History, Listing, Scope, SightedRun
-from hwci.engine.page.merges import checking_run, merge_fields
+from hwci.engine.page.merges import checking_run, merge_row
 from hwci.engine.page.tables import Selection, checks_of, with_runs
 from hwci.engine.periods import Period
 from hwci.engine.rules.merges import in_order
@@ -59,7 +59,7 @@ def announced(
 def _row(history: History, row: _Told) -> AnnouncedMerge:
     merge, run = row.announcement, next(iter(row.runs), None)
     return AnnouncedMerge(
-        **merge_fields(merge),
+        **vars(merge_row(merge)),
         subject=row.subject,
         checked=row.cause is None,
         run=None if run is None else checking_run(history, merge.repo_key, run),

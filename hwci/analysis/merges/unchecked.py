@@ -16,7 +16,7 @@ from hwci.contract.merges import ExplainedMerge
 from hwci.contract.vocabulary import MergeColumn, UncheckedCause
 from hwci.engine.facts import Announcement
 from hwci.engine.history import History, Listing, SightedRun
-from hwci.engine.page.merges import checking_run, merge_fields
+from hwci.engine.page.merges import checking_run, merge_row
 from hwci.engine.page.tables import Selection, subjects_of, with_runs
 from hwci.engine.rules.merges import checks, is_of_product
 
@@ -61,7 +61,7 @@ def _row(history: History, row: UncheckedMerge) -> ExplainedMerge:
     runs = {box: checking_run(history, merge.repo_key, run) for box, run in first_on.items()}
     first = runs.pop(row.runs[0].box_key) if row.runs else None
     return ExplainedMerge(
-        **merge_fields(merge),
+        **vars(merge_row(merge)),
         cause=row.cause,
         cause_text=cause.text,
         to_do=cause.to_do,

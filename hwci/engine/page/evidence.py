@@ -153,7 +153,7 @@ def _timeline_commit(
         failed=any(run.outcome is Outcome.FAIL for run in commit.runs),
         runs=tuple(
             EvidenceRun(
-                **on_box(history, lane.repo_key, lane.box_key, run),
+                **vars(on_box(history, lane.repo_key, lane.box_key, run)),
                 workflow=run.workflow,
                 branch=run.branch,
                 outcome=run.outcome,

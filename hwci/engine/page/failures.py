@@ -134,7 +134,7 @@ def _row(
         **vars(shown),
         id=episode.id,
         first_failure=FirstFailure(
-            **on_box(history, lane.repo_key, lane.box_key, run),
+            **vars(on_box(history, lane.repo_key, lane.box_key, run)),
             sha=episode.key.sha,
             workflow=run.workflow,
         ),

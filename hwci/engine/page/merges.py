@@ -4,47 +4,28 @@
 Which runs check a merge is decided in `rules/merges.py`.
 """
 
-from datetime import datetime
-from typing import TypedDict
-
 from hwci.contract.merges import CheckingRun, Merge
 from hwci.engine.facts import Announcement
 from hwci.engine.history import History, SightedRun
 from hwci.engine.page.runs import on_box
 
 
-class MergeFields(TypedDict):
-    """The fields of `Merge`, which other shapes have too."""
-
-    repo_key: str
-    suite: str | None
-    sha: str
-    branch: str
-    merged_at: datetime
-    ci_url: str | None
-
-
 def merge_row(merge: Announcement) -> Merge:
-    """Return an announced merge as answers have it."""
-    return Merge(**merge_fields(merge))
-
-
-def merge_fields(merge: Announcement) -> MergeFields:
-    """Return what identifies an announced merge."""
-    return {
-        "repo_key": merge.repo_key,
-        "suite": merge.suite,
-        "sha": merge.sha,
-        "branch": merge.branch,
-        "merged_at": merge.merged_at,
-        "ci_url": merge.ci_url,
-    }
+    """Return an announced merge: `vars` of it are fields of other shapes, too."""
+    return Merge(
+        repo_key=merge.repo_key,
+        suite=merge.suite,
+        sha=merge.sha,
+        branch=merge.branch,
+        merged_at=merge.merged_at,
+        ci_url=merge.ci_url,
+    )
 
 
 def checking_run(history: History, repo_key: str, run: SightedRun) -> CheckingRun:
     """Return a run of a repository that checked a merge, or tells why none did."""
     return CheckingRun(
-        **on_box(history, repo_key, run.box_key, run),
+        **vars(on_box(history, repo_key, run.box_key, run)),
         suite=run.sighting.suite,
         box_key=run.box_key,
         sha=run.sha,

@@ -4,33 +4,20 @@
 This module knows what identifies a run, and not which run an answer shows.
 """
 
-from datetime import datetime
-from typing import TypedDict
-from uuid import UUID
-
+from hwci.contract.runs import RunOnBox
 from hwci.engine.facts import run_record_id
 from hwci.engine.history import FailingRun, History, LaneRun, SightedRun
 
 
-class OnBox(TypedDict):
-    """The fields of `hwci.contract.runs.RunOnBox`, which other shapes have too."""
-
-    started_at: datetime
-    run_id: int
-    run_attempt: int
-    run_record_id: UUID
-    ci_run: int | None
-
-
 def on_box(
     history: History, repo_key: str, box_key: str, run: FailingRun | LaneRun | SightedRun
-) -> OnBox:
-    """Return what identifies a run on a box."""
+) -> RunOnBox:
+    """Return what identifies a run on a box: `vars` of it are fields of other shapes, too."""
     number, attempt = run.ci_run_id, run.run_attempt
-    return {
-        "started_at": run.started_at,
-        "run_id": number,
-        "run_attempt": attempt,
-        "run_record_id": run_record_id(history.org_id, repo_key, number, attempt, box_key),
-        "ci_run": run.ci_run,
-    }
+    return RunOnBox(
+        started_at=run.started_at,
+        run_id=number,
+        run_attempt=attempt,
+        run_record_id=run_record_id(history.org_id, repo_key, number, attempt, box_key),
+        ci_run=run.ci_run,
+    )

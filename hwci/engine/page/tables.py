@@ -30,7 +30,7 @@ from hwci.contract.vocabulary import (
 from hwci.engine.facts import Announcement, FailureKey, Lane
 from hwci.engine.history import History, Listing, SightedRun, Where
 from hwci.engine.page.failures import LabelledFailure, describe_rows
-from hwci.engine.page.merges import checking_run, merge_fields, merge_row
+from hwci.engine.page.merges import checking_run, merge_row
 from hwci.engine.page.reading import Classified
 from hwci.engine.rules.merges import checks
 
@@ -218,7 +218,7 @@ def checked_merges(
 def _checked(history: History, row: MergeRuns) -> CheckedMerge:
     merge, [first, *_], subject = row
     first_run = checking_run(history, merge.repo_key, first)
-    return CheckedMerge(**merge_fields(merge), first_run=first_run, subject=subject)
+    return CheckedMerge(**vars(merge_row(merge)), first_run=first_run, subject=subject)
 
 
 def with_runs(
