@@ -137,14 +137,16 @@ class Later(TyperCommand):
         """The command itself, for what asks more of it than its name and sentence."""
         name = str(self.name)
         attribute = name.replace("-", "_") + "_" * iskeyword(name)
-        module = next((one for one, names in MODULES.items() if name in names), attribute)
-        found = getattr(import_module(f"hwci.cli.commands.{module}"), attribute)
+        module = next((file for file, names in MODULES.items() if name in names), attribute)
+        command = getattr(import_module(f"hwci.cli.commands.{module}"), attribute)
         room = typer.Typer(rich_markup_mode=None)
-        if isinstance(found, typer.Typer):
-            room.add_typer(found, name=name, help=self.help)
+        if isinstance(command, typer.Typer):
+            room.add_typer(command, name=name, help=self.help)
         else:
             # The flags of what `exec` runs are not its own.
-            room.command(name, context_settings={"allow_interspersed_args": name != "exec"})(found)
+            room.command(name, context_settings={"allow_interspersed_args": name != "exec"})(
+                command
+            )
         in_words(room)
         return typer.main.get_group(room).commands[name]
 

@@ -192,14 +192,14 @@ def logout(profile: options.Profile = None) -> None:
         note("Nobody was signed in.")
         return
     try:
-        told = replace(settings, url=kept.url).session.end()
+        is_told = replace(settings, url=kept.url).session.end()
     except SessionFileError:
         raise
     except HwciError as fault:
         note(f"Signed out here, but not at {kept.url} ({fault}).")
     else:
         expire = f"Signed out here; the tokens of {kept.url} expire by themselves."
-        note(f"Signed out at {kept.url}." if told else expire)
+        note(f"Signed out at {kept.url}." if is_told else expire)
 
 
 @connected(org=False, by_key=True)
@@ -367,7 +367,9 @@ def end_sessions(
         note(_ended_words(done.ended))
     else:
         named = ids.Named("session", "hwci sessions list", "of yours", "Use")
-        session_id = ids.complete(session, named, lambda: (one.id for one in _sessions(server)))
+        session_id = ids.complete(
+            session, named, lambda: (listed.id for listed in _sessions(server))
+        )
         with advised(HTTPStatus.NOT_FOUND, "Find its id with: hwci sessions list"):
             server.send(hwci_client.calls.end_session(session_id))
         done = SessionsEnded(ended=1)

@@ -166,18 +166,18 @@ def health(
     form = options.form_of(json, output)
     filters = narrowing.filters_of(server, {"product": product}, repo)
     end = options.time_of(as_of, "--as-of")
-    found = server.send(client.calls.box_health(server.org_id(), days=days, as_of=end, **filters))
+    health = server.send(client.calls.box_health(server.org_id(), days=days, as_of=end, **filters))
     if box is not None:
-        boxes = tuple(row for row in found.boxes if row.box_key == box)
-        tests = tuple(row for row in found.tests if row.box_key == box)
-        found = replace(
-            found, boxes=boxes, boxes_total=len(boxes), tests=tests, tests_total=len(tests)
+        boxes = tuple(row for row in health.boxes if row.box_key == box)
+        tests = tuple(row for row in health.tests if row.box_key == box)
+        health = replace(
+            health, boxes=boxes, boxes_total=len(boxes), tests=tests, tests_total=len(tests)
         )
         if not boxes:
             note(narrowing.nothing_fits(server, {**filters, "box_key": box, "days": days}, "run"))
             if form is Format.TABLE:
                 return
-    box_health.show(found, form, server.links)
+    box_health.show(health, form, server.links)
 
 
 @boxes.command("show")
@@ -377,8 +377,8 @@ def remove_note(
       hwci boxes remove-note 0d1f2a3b
     """
     named = ids.Named("note", "hwci boxes notes", "of a box", "Check --org, or use")
-    found = ids.complete(note_id, named, lambda: (one.id for one in _notes(server)))
-    server.send(client.calls.remove_box_note(server.org_id(), found))
+    whole_id = ids.complete(note_id, named, lambda: (note.id for note in _notes(server)))
+    server.send(client.calls.remove_box_note(server.org_id(), whole_id))
     note("The note is removed.")
 
 
@@ -406,8 +406,10 @@ def _found(server: Connection, org_id: UUID, box: str) -> tuple[UUID, str]:
     """
     named = ids.Named("box", "hwci boxes list", "that was created", "Check --org, or use")
     listed = server.items(client.calls.list_boxes(org_id, limit=limits.PAGE_LIMIT_MAX))
-    known = {one.id: one for one in listed if one.id}
-    box_id = ids.find(box, named, lambda: [(key, one.name) for key, one in known.items()])
+    known = {known_box.id: known_box for known_box in listed if known_box.id}
+    box_id = ids.find(
+        box, named, lambda: [(key, known_box.name) for key, known_box in known.items()]
+    )
     return box_id, known[box_id].name
 
 

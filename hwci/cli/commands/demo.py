@@ -188,9 +188,9 @@ def _furnish(url: str, account: Account) -> Keys:
         key = client.send(calls.create_ci_key(account.org_id, "Demo CI")).api_key
         _review(client, account.org_id)
         boxes = _installed(client, account.org_id)
-        found = ask(client, account.org_id, Scope(DAYS), limit=5)
+        overview = ask(client, account.org_id, Scope(DAYS), limit=5)
     _send_heartbeats(url, boxes)
-    show(found, Format.TABLE, url)
+    show(overview, Format.TABLE, url)
     return Keys(key, boxes)
 
 

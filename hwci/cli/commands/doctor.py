@@ -47,15 +47,15 @@ def doctor(
 
     to = destination(resolve(Flags(url, profile)))
     context = look_around(JobFlags(), command_context()).of_a_merge()
-    found = [*check_reporting(context, to), sqlite_here()]
+    checks = [*check_reporting(context, to), sqlite_here()]
     if json:
-        write_json(dumps([asdict(one) for one in found], indent=2, ensure_ascii=False))
+        write_json(dumps([asdict(check) for check in checks], indent=2, ensure_ascii=False))
     else:
-        for one in found:
-            write(f"{one.state:4}  {one.check}: {one.what}")
-            if one.fix:
-                write(in_full(f"      fix: {one.fix}"))
-    if any(one.state is State.FAIL for one in found):
+        for check in checks:
+            write(f"{check.state:4}  {check.check}: {check.what}")
+            if check.fix:
+                write(in_full(f"      fix: {check.fix}"))
+    if any(check.state is State.FAIL for check in checks):
         raise typer.Exit(ExitCode.FAILED)
 
 

@@ -84,8 +84,8 @@ def list_failures(
     call = listed(server.org_id(), label=label, test_id=not_empty(test, "--test"), **period)
 
     def layout(view: tables.View) -> "tables.Layout[Failure]":
-        found = tables.failures(view, label)
-        return replace(found, empty=NONE_LOST) if lost_board else found
+        layout = tables.failures(view, label)
+        return replace(layout, empty=NONE_LOST) if lost_board else layout
 
     return call, layout
 
@@ -107,30 +107,33 @@ def show_failure(
       hwci failures show 4f1c9a02
     """
     org_id = server.org_id()
-    found = server.send(client.calls.get_failure(org_id, _resolve(server, org_id, failure, days)))
+    whole = server.send(client.calls.get_failure(org_id, _resolve(server, org_id, failure, days)))
     if json:
-        render.emit_json(found)
+        render.emit_json(whole)
     else:
-        explained = _explained(server, found)
+        explained = _explained(server, whole)
         render.draw(
             *evidence.sections(
-                found,
+                whole,
                 options.now(),
-                since=_since(server, found, days),
+                since=_since(server, whole, days),
                 lost_board=explained.answer.lost_board if explained.answer else None,
             ),
             *what_if.section(explained),
-            links=server.links(found),
+            links=server.links(whole),
         )
-        for step in (*evidence.next_steps(found), *what_if.notes(explained, found.failure)):
+        for step in (
+            *evidence.next_steps(whole),
+            *what_if.notes(explained, whole.failure),
+        ):
             render.note(step)
 
 
-def _since(server: Connection, found: "FailureEvidence", days: int) -> str | None:
+def _since(server: Connection, evidence: "FailureEvidence", days: int) -> str | None:
     """Return since when the test of a failure that is pending fails, by all its runs, as `hwci
     tests show` has it.
     """
-    failure = found.failure
+    failure = evidence.failure
     if failure.label is not Label.PENDING:
         return None
     call = client.calls.one_test(
@@ -145,20 +148,20 @@ def _since(server: Connection, found: "FailureEvidence", days: int) -> str | Non
     return history.says if history is not None and history.branch == failure.branch else None
 
 
-def _explained(server: Connection, found: "FailureEvidence") -> what_if.Explained:
+def _explained(server: Connection, evidence: "FailureEvidence") -> what_if.Explained:
     """Return what would change the class. What runs did not send is read from the clone that this
     is called in.
     """
     from hwci.client.errors import ApiError
 
-    org_id, failure_id = server.org_id(), found.failure.id
+    org_id, failure_id = server.org_id(), evidence.failure.id
     answer = server.send(client.calls.explain_failure(org_id, failure_id))
     unsent = _of_git(answer)
     if unsent:
         # It may be more than a body holds: what was answered stays true.
         with suppress(ApiError):
-            told = client.calls.explain_failure_with_git(org_id, failure_id, [*unsent.values()])
-            return what_if.Explained(server.send(told), list(unsent))
+            call = client.calls.explain_failure_with_git(org_id, failure_id, [*unsent.values()])
+            return what_if.Explained(server.send(call), list(unsent))
     return what_if.Explained(answer)
 
 
@@ -167,13 +170,13 @@ def _of_git(answer: "Explanation") -> "dict[tuple[str, str], UnsentChanges]":
     from hwci.ci.reporting import between
     from hwci.wire.analysis.explanations import UnsentChanges
 
-    found = {}
+    unsent = {}
     for base, sha in what_if.assumed(answer)[: limits.UNSENT_MAX]:
         changes = between(Path.cwd(), base, sha)
         if changes is not None:
             as_asked = changes.model_copy(update={"base_sha": base})
-            found[base, sha] = UnsentChanges(sha=sha, changes=as_asked)
-    return found
+            unsent[base, sha] = UnsentChanges(sha=sha, changes=as_asked)
+    return unsent
 
 
 @failures.command("gaps")
@@ -198,15 +201,15 @@ def gaps(
     """
     repo_key, suite = server.scope_of(product, repo)
     end = options.time_of(as_of, "--as-of")
-    found = server.send(
+    gaps = server.send(
         client.calls.list_gaps(
             server.org_id(), days=days, repo_key=repo_key, suite=suite, as_of=end
         )
     )
     if json:
-        render.emit_json(found)
+        render.emit_json(gaps)
         return
-    for line in what_if.gaps(found):
+    for line in what_if.gaps(gaps):
         is_pasted = line.startswith(what_if.PASTED)
         (render.write if is_pasted else render.write_prose)(line)
 
@@ -304,8 +307,8 @@ def _show_review(server: Connection, review: Review, failure: str, days: int, js
 
 
 def _is_ambiguous(server: Connection, org_id: UUID, failure_id: UUID) -> bool:
-    found = server.send(client.calls.get_failure(org_id, failure_id)).resolved
-    return found is not None and found.failure_class is FailureClass.AMBIGUOUS
+    resolved = server.send(client.calls.get_failure(org_id, failure_id)).resolved
+    return resolved is not None and resolved.failure_class is FailureClass.AMBIGUOUS
 
 
 def _resolve(server: Connection, org_id: UUID, text: str, days: int) -> UUID:

@@ -146,7 +146,7 @@ def _review(server: Connection, review: Review, text: str, days: int) -> None:
         call = client.calls.list_incidents(
             org_id, days=back, as_of=now, limit=limits.PAGE_LIMIT_MAX
         )
-        listed.update({it.id: it for it in server.items(call)})
+        listed.update({incident.id: incident for incident in server.items(call)})
         return [*listed]
 
     among = f"of the last {days} days, nor an earlier one"
@@ -159,8 +159,8 @@ def _review(server: Connection, review: Review, text: str, days: int) -> None:
     if wanted not in listed:
         fix = "hwci incidents list shows them"
         raise command_error(f"{text} names no incident", "none has this id", fix)
-    found, reviewed = listed[wanted], 0
-    for failure in found.failures:
+    incident, reviewed = listed[wanted], 0
+    for failure in incident.failures:
         try:
             send_review(server, org_id, failure.id, review)
         except ConflictError as refused:
@@ -168,7 +168,7 @@ def _review(server: Connection, review: Review, text: str, days: int) -> None:
         else:
             reviewed += 1
     done = MADE[review.action]
-    render.write(f"{reviewed} of {counted(found.failures_total, 'failure')} {done}.")
+    render.write(f"{reviewed} of {counted(incident.failures_total, 'failure')} {done}.")
 
 
 def _layout(view: tables.View) -> "tables.Layout[Incident]":
@@ -207,11 +207,11 @@ def _notes(rows: "Sequence[Incident]") -> "Iterator[str]":
     a commit; and of others why they suspect other commits than their failures.
     """
     for row in rows:
-        if (said := row.look_first or row.suspects_differ) is not None:
+        if (sentence := row.look_first or row.suspects_differ) is not None:
             runs = f" (only {row.boxes[0]} runs {'it' if row.tests_total == 1 else 'them'})"
             tests = _some(row.tests, row.tests_total)
             since = "" if row.history is None else f". {row.history.says}"
-            yield f"{tests}{runs if row.only_box else ''}: {said}{since}"
+            yield f"{tests}{runs if row.only_box else ''}: {sentence}{since}"
 
 
 def _some(names: "Sequence[str]", total: int) -> str:
@@ -242,4 +242,6 @@ def _merged(row: "Incident") -> str:
     if there is None:
         return row.branch if row.on_merge_branch else ""
     counts = {"pass": there.passing, "fail": there.failing, "not run": there.not_run}
-    return f"{there.branch}: {', '.join(f'{one} {what}' for what, one in counts.items() if one)}"
+    return (
+        f"{there.branch}: {', '.join(f'{count} {what}' for what, count in counts.items() if count)}"
+    )

@@ -199,7 +199,7 @@ def withdraw(
     named = ids.Named(
         "open invitation", "hwci members invited", "to the organization", "Check --org, or use"
     )
-    invite_id = ids.find(invited, named, lambda: [(one.id, one.email) for one in listed])
+    invite_id = ids.find(invited, named, lambda: [(invite.id, invite.email) for invite in listed])
     server.send(client.calls.withdraw_invite(org_id, invite_id))
     note(f"The invitation of {invited} is withdrawn.")
 
@@ -207,7 +207,9 @@ def withdraw(
 def _user_id(server: Connection, org_id: UUID, wanted: str) -> UUID:
     named = ids.Named("member", "hwci members list", "of the organization", "Check --org, or use")
     listed = server.items(client.calls.list_members(org_id, limit=limits.PAGE_LIMIT_MAX))
-    return ids.find(wanted, named, lambda: [(one.user.id, one.user.email) for one in listed])
+    return ids.find(
+        wanted, named, lambda: [(member.user.id, member.user.email) for member in listed]
+    )
 
 
 def _received_layout(_: tables.View) -> "tables.Layout[ReceivedInvite]":
@@ -281,17 +283,19 @@ def decline(server: Connection, invitation: Invitation = None) -> None:
 
 
 def _invite_id(server: Connection, wanted: str | None) -> UUID:
-    found = list(server.items(client.calls.list_invites(limit=limits.PAGE_LIMIT_MAX)))
+    invites = list(server.items(client.calls.list_invites(limit=limits.PAGE_LIMIT_MAX)))
     if wanted is not None:
         among = "that waits for you"
         named = ids.Named("invitation", "hwci invitations list", among, "Use")
-        return ids.find(wanted, named, lambda: [(one.id, one.organization.name) for one in found])
-    if len(found) == 1:
-        return found[0].id
-    if found:
+        return ids.find(
+            wanted, named, lambda: [(invite.id, invite.organization.name) for invite in invites]
+        )
+    if len(invites) == 1:
+        return invites[0].id
+    if invites:
         raise wrong_usage(
             "It is not clear which invitation is meant",
-            ", ".join(f"{one.organization.name} ({one.id})" for one in found),
+            ", ".join(f"{invite.organization.name} ({invite.id})" for invite in invites),
             "Name one of them, by its organization or id",
         )
     raise command_error(

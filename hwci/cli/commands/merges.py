@@ -95,20 +95,20 @@ def plan(
     filters = narrowing.filters_of(server, flags, repo)
     filters |= {"days": days, "as_of": options.time_of(as_of, "--as-of")}
     ask = partial(client.calls.plan_merges, server.org_id(), page=page, limit=limit)
-    found = narrowing.answer_or(server, filters, lambda: server.send(ask(**filters)), None)
-    if found is None:  # nothing names the box: no run can be planned there
-        found = _without_runs(server.send(ask(**{**filters, "box_key": None})))
-    if not found.runs.total and (line := narrowing.nothing_fits(server, filters, "run")):
+    plan = narrowing.answer_or(server, filters, lambda: server.send(ask(**filters)), None)
+    if plan is None:  # nothing names the box: no run can be planned there
+        plan = _without_runs(server.send(ask(**{**filters, "box_key": None})))
+    if not plan.runs.total and (line := narrowing.nothing_fits(server, filters, "run")):
         render.note(line)
     if json:
-        render.emit_json(found)
+        render.emit_json(plan)
         return
-    for line in merge_tables.plan(found):
+    for line in merge_tables.plan(plan):
         render.write(line)
-    if hint := render.other_pages("run", found.runs.total, len(found.runs.items), page, limit):
+    if hint := render.other_pages("run", plan.runs.total, len(plan.runs.items), page, limit):
         render.note(hint)
 
 
-def _without_runs(found: "MergePlan") -> "MergePlan":
-    runs = replace(found.runs, items=(), total=0)
-    return replace(found, runs=runs, board_seconds=0.0, ci_jobs=(), unplanned=())
+def _without_runs(plan: "MergePlan") -> "MergePlan":
+    runs = replace(plan.runs, items=(), total=0)
+    return replace(plan, runs=runs, board_seconds=0.0, ci_jobs=(), unplanned=())

@@ -130,8 +130,8 @@ def metrics(
     elif form is Format.JSON:
         render.emit_json(server.send(_page(server.org_id(), scope, limit or LIMIT_DEFAULT)))
     else:
-        found = ask(server.client, server.org_id(), scope, limit or LIMIT_DEFAULT)
-        show(found, form, server.settings.url, server.links)
+        overview = ask(server.client, server.org_id(), scope, limit or LIMIT_DEFAULT)
+        show(overview, form, server.settings.url, server.links)
 
 
 def _require_table(
@@ -163,7 +163,9 @@ def _require_narrowing(table: TableName | None, flags: dict[str, str | None]) ->
     command = " --table ".join(filter(None, ("metrics", table)))
     for name, value in flags.items():
         if value is not None and name not in flags_of(command):
-            tables_of = [one for one in TableName if name in flags_of(f"metrics --table {one}")]
+            tables_of = [
+                table for table in TableName if name in flags_of(f"metrics --table {table}")
+            ]
             raise wrong_usage(
                 f"hwci {command} is not narrowed by --{name}",
                 f"--{name} goes with --table {', '.join(tables_of)}",
@@ -287,7 +289,7 @@ def _without_rows(
     if wanted.table in _OF_MERGES and form is Format.TABLE and not wanted.where:
         scope = wanted.scope._replace(as_of=filters["as_of"])
         shape = of_announced(shape, server.send(_page(server.org_id(), scope, 1)))
-    known = {of: value for of, value in filters.items() if value is not None}
+    known = {name: value for name, value in filters.items() if value is not None}
     return narrowing.explained(server, shape, known, "row", form)
 
 

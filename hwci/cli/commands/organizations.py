@@ -102,14 +102,14 @@ def show_org(
 
       hwci orgs show "Acme Firmware"
     """
-    found = server.send(client.calls.get_org(server.org_id(named)))
+    organization = server.send(client.calls.get_org(server.org_id(named)))
     if json:
-        emit_json(found)
+        emit_json(organization)
         return
-    write(f"{found.name} ({found.id})")
-    write(f"  your role: {found.role}")
-    write(f"  CI Metrics: {'on' if found.ci_metrics_enabled else 'off'}")
-    write(f"  created: {tables.moment(found.created_at)} UTC")
+    write(f"{organization.name} ({organization.id})")
+    write(f"  your role: {organization.role}")
+    write(f"  CI Metrics: {'on' if organization.ci_metrics_enabled else 'off'}")
+    write(f"  created: {tables.moment(organization.created_at)} UTC")
 
 
 def _audit_layout(view: tables.View) -> "tables.Layout[AuditEntryAnswer]":
@@ -135,8 +135,8 @@ def _target(row: "AuditEntryAnswer") -> str:
 
 def _details(row: "AuditEntryAnswer") -> str:
     return ", ".join(
-        f"{name} {one if isinstance(one, str) else json_module.dumps(one, ensure_ascii=False)}"
-        for name, one in row.details.items()
+        f"{name} {text if isinstance(text, str) else json_module.dumps(text, ensure_ascii=False)}"
+        for name, text in row.details.items()
     )
 
 

@@ -26,10 +26,10 @@ def list_profiles(json: options.JsonList = False, output: options.Output = None)
     from hwci.cli.terminal.profile_list import LAYOUT, Row
 
     form = options.form_of(json, output)
-    kept = kept_sign_ins(os.environ).read()
+    sign_ins = kept_sign_ins(os.environ).read()
     rows = [
-        Row(name=name, url=one.url, email=one.email, in_use=name == kept.current)
-        for name, one in sorted(kept.profiles.items())
+        Row(name=name, url=profile.url, email=profile.email, in_use=name == sign_ins.current)
+        for name, profile in sorted(sign_ins.profiles.items())
     ]
     emit(LAYOUT, rows, form)
 
@@ -44,11 +44,11 @@ def use_profile(
 
       hwci profiles use hwci.example.org
     """
-    kept = kept_sign_ins(os.environ)
-    known = kept.read().profiles
+    sign_ins = kept_sign_ins(os.environ)
+    known = sign_ins.read().profiles
     if name not in known:
         fix = "Sign in: hwci login --url URL; or name another profile: hwci profiles list"
         raise command_error(f"There is no profile {name!r}", hint(name, known) or "none", fix)
-    with kept.changing() as file:
+    with sign_ins.changing() as file:
         file.use(name)
     note(f"In use now: {known[name].email} at {known[name].url}.")

@@ -157,8 +157,8 @@ def list_runs(
     )
     none: Found = [] if every else ListPage(items=(), total=0, page=page, limit=limit)
     ask = partial(_all if every else Connection.send, server, call)
-    found = narrowing.answer_or(server, filters, ask, none)
-    _list(server, found, filters, form, of_test=test is not None)
+    answer = narrowing.answer_or(server, filters, ask, none)
+    _list(server, answer, filters, form, of_test=test is not None)
 
 
 def _of_status(status: ShownStatus | None) -> narrowing.Filters:
@@ -211,11 +211,11 @@ def show_run(
       hwci runs show 4f1c9a02
     """
     org_id = server.org_id()
-    found = server.send(client.calls.get_run(org_id, _resolve(server, org_id, run)))
+    detail = server.send(client.calls.get_run(org_id, _resolve(server, org_id, run)))
     if json:
-        render.emit_json(found)
+        render.emit_json(detail)
     else:
-        _draw(found, server.links(found), all_tests=all_tests)
+        _draw(detail, server.links(detail), all_tests=all_tests)
 
 
 def _resolve(server: Connection, org_id: UUID, text: str) -> UUID:
@@ -361,8 +361,8 @@ def _event_words(event: "RunEvent") -> str:
         return run_tables.STATUS_WORDS[RunStatus.LOST]
     if event.type is RunEventType.REPORTED:
         return f"{_title(event.run)}: {_end(event.run)}"
-    of = tables.product(event.run.repo_key, event.run.suite)
-    return f"{_title(event.run)} begins: {of}, {event.run.branch} {short(event.run.sha)}"
+    product = tables.product(event.run.repo_key, event.run.suite)
+    return f"{_title(event.run)} begins: {product}, {event.run.branch} {short(event.run.sha)}"
 
 
 def _title(run: "Run") -> str:

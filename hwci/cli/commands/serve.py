@@ -96,8 +96,8 @@ def serve(
             "tls_key": tls_key,
             "drain_seconds": drain,
         }
-        given = {name: value for name, value in flags.items() if value is not None}
-        settings = replace(read_settings(os.environ), host=host, port=port, **given)
+        values = {name: value for name, value in flags.items() if value is not None}
+        settings = replace(read_settings(os.environ), host=host, port=port, **values)
         run(settings, note, access_log=not quiet)
 
 

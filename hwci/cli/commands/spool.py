@@ -82,8 +82,8 @@ def list_spool(json: options.JsonList = False, output: options.Output = None) ->
     store, key = _store(settings), _known_key(settings)
     address = _known_address(settings)
     with _readable():
-        found = spool_list.rows(store.reports(), key, address)
-    emit(spool_list.layout(View(options.now())), found, form)
+        rows = spool_list.rows(store.reports(), key, address)
+    emit(spool_list.layout(View(options.now())), rows, form)
 
 
 @spool.command("flush")
@@ -179,12 +179,12 @@ def _require_key(to: "Destination") -> None:
 
 
 def _named(store: "BenchStore", name: str) -> "PendingReport":
-    found = store.find(name)
-    if len(found) != 1:
-        cause = f"{counted(len(found), 'report')} of {store.folder} are called so"
+    report = store.find(name)
+    if len(report) != 1:
+        cause = f"{counted(len(report), 'report')} of {store.folder} are called so"
         fix = "Take a number that `hwci spool list --json` shows"
         raise wrong_usage(f"It is not clear which report {name!r} is", cause, fix)
-    return found[0]
+    return report[0]
 
 
 def _note_rest(
@@ -263,9 +263,9 @@ def _readable() -> Iterator[None]:
 def _store(settings: Settings) -> "BenchStore":
     from hwci.client.store import bench_store, no_place
 
-    found = bench_store(settings.environ)
-    if found is None:
+    store = bench_store(settings.environ)
+    if store is None:
         fault = no_place()
         what = "There is no place for reports that wait"
         raise command_error(what, str(fault), fault.fix)
-    return found
+    return store

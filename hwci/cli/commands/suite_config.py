@@ -58,9 +58,9 @@ def apply(
 
     fix, context = "Correct what is named above; nothing was sent", command_context()
     read = read_configurations(files_or_found(files, context), fix, context)
-    found = check_repository(read, context.folder())
-    if isinstance(found, PathCheck):
-        _warn(found)
+    check = check_repository(read, context.folder())
+    if isinstance(check, PathCheck):
+        _warn(check)
     if dry_run:
         for config in read:
             render.write_json((calls.put_suite_config(config).body or b"").decode())
@@ -106,43 +106,43 @@ def check(
     context = command_context()
     named = files_or_found(files, context)
     read = read_configurations(named, "Correct what is named above", context, repository)
-    found = check_repository(read, repository or context.folder())
-    if isinstance(found, PathCheck):
-        render.emit_json(found) if json else _show(found)
-        _warn(found)
-        if strict and found.warnings:
-            count = counted(len(found.warnings), "warning")
+    check = check_repository(read, repository or context.folder())
+    if isinstance(check, PathCheck):
+        render.emit_json(check) if json else _show(check)
+        _warn(check)
+        if strict and check.warnings:
+            count = counted(len(check.warnings), "warning")
             fix = "Correct what is named above, or leave --strict out"
             raise command_error("The configuration does not fit the repository", count, fix)
     elif repository is not None or json:
-        fix = found.fix or "Name a checkout: --repository DIR"
-        raise wrong_usage("The repository cannot be read", str(found), fix) from found
+        fix = check.fix or "Name a checkout: --repository DIR"
+        raise wrong_usage("The repository cannot be read", str(check), fix) from check
     else:
-        render.note(f"note: Only the rules are checked, without a repository: {found}")
+        render.note(f"note: Only the rules are checked, without a repository: {check}")
     products = counted(len(read), "product")
     render.note(f"{products} in {counted(len(named), 'file')}: ok.")
 
 
-def _warn(found: "PathCheck") -> None:
-    for warning in found.warnings:
+def _warn(check: "PathCheck") -> None:
+    for warning in check.warnings:
         render.note(f"warning: {warning}")
 
 
-def _show(found: "PathCheck") -> None:
+def _show(check: "PathCheck") -> None:
     """Write which commits count as what, and where the files are that are neither."""
-    render.write_prose(f"{COMMITS_BY}, of the last {counted(found.commits, 'commit')}:")
-    render.emit(_kinds(), found.products, render.Format.TABLE)
-    if not found.changed_files:
+    render.write_prose(f"{COMMITS_BY}, of the last {counted(check.commits, 'commit')}:")
+    render.emit(_kinds(), check.products, render.Format.TABLE)
+    if not check.changed_files:
         return
-    percent = 100 * found.known_files // found.changed_files
-    changed = counted(found.changed_files, "changed file")
+    percent = 100 * check.known_files // check.changed_files
+    changed = counted(check.changed_files, "changed file")
     render.write_prose(f"{percent} % of {changed} are firmware or harness of some product.")
     shown = [
-        f"{'the root folder' if one.directory == '.' else one.directory} ({one.files})"
-        for one in found.neither[:DIRECTORIES_SHOWN]
+        f"{'the root folder' if path.directory == '.' else path.directory} ({path.files})"
+        for path in check.neither[:DIRECTORIES_SHOWN]
     ]
     if shown:
-        more = len(found.neither) - len(shown)
+        more = len(check.neither) - len(shown)
         render.write_prose(
             f"Neither, by folder: {', '.join(shown)}{f', {more} more' if more else ''}"
         )
@@ -214,29 +214,29 @@ def plan(
     if json:
         render.emit_json(plans)
         return
-    for number, found in enumerate(plans):
+    for number, plan in enumerate(plans):
         if number:
             render.write()
-        _show_plan(found)
-        if not found.complete:
+        _show_plan(plan)
+        if not plan.complete:
             render.note(
-                f"The server's time was over when it had looked at the newest {found.looked_at} of"
-                f" {found.failures} failures; ask for fewer with --days."
+                f"The server's time was over when it had looked at the newest {plan.looked_at} of"
+                f" {plan.failures} failures; ask for fewer with --days."
             )
-        shown = len(found.changes.items)
-        if hint := render.other_pages("failure", found.changes.total, shown, page, limit):
+        shown = len(plan.changes.items)
+        if hint := render.other_pages("failure", plan.changes.total, shown, page, limit):
             render.note(hint)
 
 
-def _show_plan(found: "SuiteConfigPlan") -> None:
-    product = tables.product(found.product.repo_key, found.product.suite)
-    changed = counted(found.changes.total, "failure")
+def _show_plan(plan: "SuiteConfigPlan") -> None:
+    product = tables.product(plan.product.repo_key, plan.product.suite)
+    changed = counted(plan.changes.total, "failure")
     render.write_prose(
-        f"{product}, last {found.period.days} days: {changed} would be seen otherwise."
+        f"{product}, last {plan.period.days} days: {changed} would be seen otherwise."
     )
-    render.write_prose(_counts(found.before, found.after))
-    if found.changes.items:
-        render.emit(_plan_layout(found.changes.items), found.changes.items, render.Format.TABLE)
+    render.write_prose(_counts(plan.before, plan.after))
+    if plan.changes.items:
+        render.emit(_plan_layout(plan.changes.items), plan.changes.items, render.Format.TABLE)
 
 
 def _counts(before: "RealFwBugs", after: "RealFwBugs") -> str:
@@ -273,9 +273,9 @@ def _plan_layout(rows: "Sequence[ReclassifiedFailure]") -> "tables.Layout[Reclas
     return tables.Layout("plan", "What would change", columns, fields="", empty="")
 
 
-def _class(found: "ClassAndReason") -> str:
-    words = tables.CLASS_WORDS[found.failure_class]
-    return f"{words}: {found.reason_text}" if found.reason_text else words
+def _class(shown: "ClassAndReason") -> str:
+    words = tables.CLASS_WORDS[shown.failure_class]
+    return f"{words}: {shown.reason_text}" if shown.reason_text else words
 
 
 def _review(review: "Review | None") -> str:
@@ -337,8 +337,8 @@ def show(
     from hwci.wire.reports import SuiteConfiguration
 
     scope = server.scope_of(product, None)
-    held = {tables.product(one.repo_key, one.suite): one for one in _sent(server)}
-    config = next((one for one in held.values() if (one.repo_key, one.suite) == scope), None)
+    held = {tables.product(config.repo_key, config.suite): config for config in _sent(server)}
+    config = next((sent for sent in held.values() if (sent.repo_key, sent.suite) == scope), None)
     if config is None:
         cause = hint(product, held) or "none of this name was sent: hwci suite-config list"
         fix = "Send one: hwci suite-config apply; or name another product"

@@ -57,16 +57,16 @@ def show(
     call = client.calls.one_test(
         server.org_id(), repo_key=repo_key, suite=suite, test_id=test, days=days, as_of=end
     )
-    found = server.send(call)
+    answer = server.send(call)
     if box is not None:
-        rows = tuple(row for row in found.boxes if row.box_key == box)
-        found = replace(found, boxes=rows, boxes_total=len(rows))
+        rows = tuple(row for row in answer.boxes if row.box_key == box)
+        answer = replace(answer, boxes=rows, boxes_total=len(rows))
         if not rows:
-            of = {"box_key": box, "repo_key": repo_key, "suite": suite, "days": days}
-            render.note(narrowing.nothing_fits(server, of, "run"))
+            filters = {"box_key": box, "repo_key": repo_key, "suite": suite, "days": days}
+            render.note(narrowing.nothing_fits(server, filters, "run"))
             if form is render.Format.TABLE:
                 return
-    one_test.show(found, form, server.links)
+    one_test.show(answer, form, server.links)
 
 
 def _layout(view: tables.View) -> "tables.Layout[TestName]":

@@ -38,5 +38,5 @@ def trends(
     call = client.calls.trends(
         server.org_id(), days=days, repo_key=repo_key, suite=suite, as_of=end
     )
-    found = server.send(call)
-    trend_tables.show(found, form, server.links)
+    answer = server.send(call)
+    trend_tables.show(answer, form, server.links)

@@ -118,9 +118,11 @@ class Connection:
         if self.reader_key is None or not self.reader_key.products:
             yield from islice(self.items(listed()), most)
             return
-        for one in self.reader_key.products:
+        for known in self.reader_key.products:
             with suppress(NotFoundError):  # nothing was reported of it yet
-                yield from islice(self.items(listed(repo_key=one.repo_key, suite=one.suite)), most)
+                yield from islice(
+                    self.items(listed(repo_key=known.repo_key, suite=known.suite)), most
+                )
 
     def scope_of(self, product: str | None, repo: str | None) -> tuple[str | None, str | None]:
         """Return repository and suite of a product. A suite alone, as lists show it, is enough
@@ -130,8 +132,12 @@ class Connection:
             from hwci.client import calls
 
             listed = self.items(calls.list_products(self.org_id(), limit=limits.PAGE_LIMIT_MAX))
-            known = [it for it in listed if it.suite and repo in {None, it.repo_key}]
-            named = [it for it in known if it.suite == product]
+            known = [
+                known_product
+                for known_product in listed
+                if known_product.suite and repo in {None, known_product.repo_key}
+            ]
+            named = [known_product for known_product in known if known_product.suite == product]
             if len(named) == 1:
                 return named[0].repo_key, named[0].suite
             raise _unclear(product, named or known)
@@ -148,18 +154,22 @@ class Connection:
             return repo_key, suite
         org_id = self.org_id()
         known = {
-            (it.repo_key, it.suite)
-            for it in self.items(calls.list_products(org_id, limit=limits.PAGE_LIMIT_MAX))
-            if it.suite is not None
+            (listed.repo_key, listed.suite)
+            for listed in self.items(calls.list_products(org_id, limit=limits.PAGE_LIMIT_MAX))
+            if listed.suite is not None
         }
         if len(known) > 1:
             tests = self.items(calls.list_tests(org_id, search=test))
-            known = {(it.repo_key, it.suite) for it in tests if it.test_id == test}
+            known = {
+                (named_test.repo_key, named_test.suite)
+                for named_test in tests
+                if named_test.test_id == test
+            }
             if not known:
                 raise self._no_test(org_id, test)
         if len(known) == 1:
             return known.pop()
-        names = ", ".join(sorted(product(*it) for it in known))
+        names = ", ".join(sorted(product(*key) for key in known))
         raise wrong_usage(
             "The test was not looked for",
             f"a test belongs to a product, and several are known: {names}"
@@ -181,7 +191,7 @@ class Connection:
         from hwci.client import calls
 
         listed = self.items(calls.list_tests(org_id, limit=limits.PAGE_LIMIT_MAX, **scope))
-        return hint(test, (it.test_id for it in islice(listed, TESTS_COMPARED)))
+        return hint(test, (named_test.test_id for named_test in islice(listed, TESTS_COMPARED)))
 
     def links(self, answer: object) -> Mapping[str, str]:
         """Return where the words of an answer lead, if stdout is a terminal that may show links."""
@@ -195,7 +205,14 @@ class Connection:
             known = list(self.items(calls.list_products(self.org_id())))
         except HwciError:  # it answered before; links are not worth an error
             known = []
-        return addresses(answer, {one.repo_key: one.links for one in known if one.links})
+        return addresses(
+            answer,
+            {
+                known_product.repo_key: known_product.links
+                for known_product in known
+                if known_product.links
+            },
+        )
 
 
 def uuid_in(text: str) -> UUID | None:
@@ -210,11 +227,15 @@ def _unclear(suite: str, known: "Sequence[Product]") -> ExplainedError:
     """Return the error of a suite that stands alone, and is not that of one product. `known`: those
     that have it, else those that may be meant.
     """
-    names = [product(it.repo_key, it.suite) for it in known if it.suite == suite]
+    names = [
+        product(known_product.repo_key, known_product.suite)
+        for known_product in known
+        if known_product.suite == suite
+    ]
     if names:
         cause = f"several have the suite {suite!r}: {', '.join(sorted(names))}"
     else:
-        near = hint(suite, sorted({str(it.suite) for it in known}))
+        near = hint(suite, sorted({str(known_product.suite) for known_product in known}))
         cause = "; ".join(filter(None, (f"none has the suite {suite!r}", near)))
     fix = "Write it whole (hwci products lists them); --repo-key for all of a repository"
     return wrong_usage("The product is not understood", cause, fix)
@@ -284,7 +305,7 @@ def _refusal(connection: Connection, fault: "ApiError") -> ErrorMessage | None:
     key = connection.reader_key
     if key is None or not fault.message.startswith("This reader key"):
         return None
-    names = ", ".join(product(one.repo_key, one.suite) for one in key.products)
+    names = ", ".join(product(allowed.repo_key, allowed.suite) for allowed in key.products)
     fix = f"Name one that it reads ({names}): --product REPO:SUITE; or one of its runs to watch"
     cause = re.sub(r"; name one of them with .*?\)", "", message.cause)  # the API's fields
     return replace(message, cause=cause, fix=fix)
@@ -298,8 +319,10 @@ def named_values() -> Iterator[None]:
     try:
         yield
     except InvalidCallError as fault:
-        said = [f"{_named(issue.path)}: {_in_flags(issue.message)}" for issue in fault.issues]
-        raise wrong_usage("A value is not understood", "; ".join(said), "Correct it") from fault
+        sentences = [f"{_named(issue.path)}: {_in_flags(issue.message)}" for issue in fault.issues]
+        raise wrong_usage(
+            "A value is not understood", "; ".join(sentences), "Correct it"
+        ) from fault
 
 
 _FLAGS = {
@@ -361,10 +384,10 @@ def connected(*, org: bool = True, by_key: bool = False) -> Callable[[Command], 
     flags = {"org": options.Org, "url": options.Url, "profile": options.Profile}
 
     def decorate(function: Command) -> Command:
-        def command(**given: Any) -> None:
-            named = {name: given.pop(name) for name in flags if name in given}
+        def command(**arguments: Any) -> None:
+            named = {name: arguments.pop(name) for name in flags if name in arguments}
             with signed_in(Flags(**named), by_key=by_key) as connection:
-                function(connection, **given)
+                function(connection, **arguments)
 
         own = list(inspect.signature(function).parameters.values())[1:]
         added = [options.flag(name, kind) for name, kind in flags.items() if org or name != "org"]

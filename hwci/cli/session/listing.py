@@ -39,12 +39,12 @@ def listing(
     """
 
     def decorate(function: Callable[..., Iterable[Any]]) -> Command:
-        def show(connection: Connection, **given: Any) -> None:
-            form = options.form_of(given.pop("json"), given.pop("output"))
-            flags = {name: given.pop(name) for name in flags_of(command)}
+        def show(connection: Connection, **arguments: Any) -> None:
+            form = options.form_of(arguments.pop("json"), arguments.pop("output"))
+            flags = {name: arguments.pop(name) for name in flags_of(command)}
             filters = narrowing.filters_of(connection, flags)
             rows: list[Any] = narrowing.answer_or(
-                connection, filters, lambda: list(function(connection, **given, **filters)), []
+                connection, filters, lambda: list(function(connection, **arguments, **filters)), []
             )
             shape = layout(View(options.now(), "suite" in filters, only_repo(rows)))
             if not rows:
@@ -83,18 +83,21 @@ def listing_of_a_period(
     """
 
     def decorate(function: "Callable[..., Listed[Any]]") -> Command:
-        def show(connection: Connection, **given: Any) -> None:
+        def show(connection: Connection, **arguments: Any) -> None:
             from hwci.contract.shape import ListPage
 
-            asked = {name: given.pop(name) for name in _OF_A_PERIOD}
-            flags = {name: given.pop(name) for name in flags_of(command)}
-            every, form = asked["every"], options.form_of(asked["json"], asked["output"])
-            end = options.time_of(asked["as_of"], "--as-of")
+            of_period = {name: arguments.pop(name) for name in _OF_A_PERIOD}
+            flags = {name: arguments.pop(name) for name in flags_of(command)}
+            every, form = (
+                of_period["every"],
+                options.form_of(of_period["json"], of_period["output"]),
+            )
+            end = options.time_of(of_period["as_of"], "--as-of")
             now = end or options.now()
-            filters = narrowing.filters_of(connection, flags, asked["repo"])
-            filters |= {"days": asked["days"], "as_of": now if every else end}
-            page = options.pages(asked["page"], asked["limit"], every=every)
-            call, layout = function(connection, **given, **filters, **page)
+            filters = narrowing.filters_of(connection, flags, of_period["repo"])
+            filters |= {"days": of_period["days"], "as_of": now if every else end}
+            page = options.pages(of_period["page"], of_period["limit"], every=every)
+            call, layout = function(connection, **arguments, **filters, **page)
             answer: ListPage[Any] | list[Any] = narrowing.answer_or(
                 connection,
                 filters,
@@ -105,12 +108,12 @@ def listing_of_a_period(
             view = View(now, "suite" in filters, only_repo(items))
             shape = layout(view)
             if not (answer if isinstance(answer, list) else answer.total):
-                narrowed = {**filters, "test_id": given.get("test")}
+                narrowed = {**filters, "test_id": arguments.get("test")}
                 shape = narrowing.explained(connection, shape, narrowed, noun, form)
             emit_found(answer, shape, form, noun, connection.links)
 
         added = narrowing.parameters(command)
-        added += [options.flag(name, *of) for name, of in _OF_A_PERIOD.items()]
+        added += [options.flag(name, *flag_parts) for name, flag_parts in _OF_A_PERIOD.items()]
         own = _own(function)
         return connected(by_key=True)(options.described(show, function, [*own, *added]))
 

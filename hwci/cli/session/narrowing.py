@@ -90,11 +90,11 @@ def nothing_fits(server: "Connection", filters: Filters, noun: str) -> str:
     """Return what is said of a list without a row: which of its flags names what no report names,
     else that they leave nothing; "" if the list is not narrowed.
     """
-    asked = {name: filters[field] for name, field in _FIELDS.items() if filters.get(field)}
-    unknown = (_unknown(server, name, value, _scope(filters)) for name, value in asked.items())
+    used = {name: filters[field] for name, field in _FIELDS.items() if filters.get(field)}
+    unknown = (_unknown(server, name, value, _scope(filters)) for name, value in used.items())
     if line := next(filter(None, unknown), ""):
         return line
-    flags = ", ".join(f"--{name} {value}" for name, value in asked.items())
+    flags = ", ".join(f"--{name} {value}" for name, value in used.items())
     back = ", or look further back with --days" if "days" in filters else ""
     return f"No {noun} fits {flags}: leave a flag out{back}" if flags else ""
 
@@ -111,7 +111,7 @@ def _unknown(server: "Connection", name: str, value: str, scope: Filters) -> str
         _, _, near = fault.message.partition("; ")
         hint = f" ({near})" if near else ""
         return f"No box is called {value}: hwci boxes list shows them{hint}"
-    of = f" of {product(*scope.values())}" if len(scope) > 1 else ""
+    of_product = f" of {product(*scope.values())}" if len(scope) > 1 else ""
     near = ""
     if name == "branch":
         near = _near_branch(server, value, scope)
@@ -119,7 +119,7 @@ def _unknown(server: "Connection", name: str, value: str, scope: Filters) -> str
         near = server.near_test(server.org_id(), value, **scope)
     hint = f" ({near})" if near else ""
     lists = "hwci tests list" if name == "test" else "hwci runs list"
-    return f"{_NONE[name].format(value, of)}: {lists} shows those that there are{hint}"
+    return f"{_NONE[name].format(value, of_product)}: {lists} shows those that there are{hint}"
 
 
 def _near_branch(server: "Connection", branch: str, scope: Filters) -> str:

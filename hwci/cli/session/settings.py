@@ -100,8 +100,8 @@ def resolve(flags: Flags, environ: Mapping[str, str] | None = None) -> Settings:
     if not url:
         sign_ins = kept_sign_ins(env).read()
         named = explicit or sign_ins.current
-        kept = sign_ins.get(named or "")
-        url = None if kept is None else kept.url
+        profile = sign_ins.get(named or "")
+        url = None if profile is None else profile.url
     return Settings(
         url=(url or DEFAULT_URL).rstrip("/"),
         org=flags.org or env.get("HWCI_ORG") or None,

@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from hwci.contract.bisection import Bisected, Bisection, Candidate, NextRun
 
 
-def start(found: Bisection, bisected: Bisected) -> Iterator[str]:
+def start(bisection: Bisection, bisected: Bisected) -> Iterator[str]:
     """Return the lines that begin a bisection: where the commit may be."""
     good, *others = bisected.commits
-    yield f"# {found.test_id} began to fail in one of {counted(len(others), 'commit')}"
+    yield f"# {bisection.test_id} began to fail in one of {counted(len(others), 'commit')}"
     yield f"# after {short(good.sha)}, up to {short(others[-1].sha)}."
     yield ""
 

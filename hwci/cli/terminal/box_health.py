@@ -20,21 +20,21 @@ if TYPE_CHECKING:
 _HOUR = 3600
 
 
-def show(found: Benches, form: Format, links: Links | None = None) -> None:
+def show(health: Benches, form: Format, links: Links | None = None) -> None:
     """Write the answer in the form that was asked for. JSON is the API's own."""
     if form is Format.JSON:
-        render.emit_json(found)
+        render.emit_json(health)
         return
-    render.emit(boxes(found.period.end), found.boxes, form, links)
-    _more(found.boxes_total - len(found.boxes), "boxes", form)
-    if found.tests or form is not Format.TABLE:
+    render.emit(boxes(health.period.end), health.boxes, form, links)
+    _more(health.boxes_total - len(health.boxes), "boxes", form)
+    if health.tests or form is not Format.TABLE:
         render.write()
-        one_product = found.product is not None and found.product.suite is not None
-        view = tables.View(found.period.end, one_product, tables.only_repo(found.tests))
+        one_product = health.product is not None and health.product.suite is not None
+        view = tables.View(health.period.end, one_product, tables.only_repo(health.tests))
         if form is Format.TABLE:
             render.write(tests(view).title)
-        render.emit(tests(view), found.tests, form, links)
-        _more(found.tests_total - len(found.tests), "tests", form)
+        render.emit(tests(view), health.tests, form, links)
+        _more(health.tests_total - len(health.tests), "tests", form)
 
 
 def _more(number: int, what: str, form: Format) -> None:

@@ -55,20 +55,20 @@ AUTOMATIC = "Automatic"
 """The status of a failure that nobody reviewed."""
 
 
-def standing(found: ResolvedFailure) -> str:
+def standing(failure: ResolvedFailure) -> str:
     """Return the line about a failure after a review."""
-    test = f"{found.test_id} on {found.box_key}"
-    if found.label is not Label.RESOLVED:
-        return f"{test} is now {LABEL_WORDS[found.label]}."
-    reason = f" ({found.reason_text})" if found.reason_text else ""
-    known = CLASS_WORDS[found.failure_class]
-    by = "decided by the rules" if found.status == AUTOMATIC else f"reviewed by {found.status}"
+    test = f"{failure.test_id} on {failure.box_key}"
+    if failure.label is not Label.RESOLVED:
+        return f"{test} is now {LABEL_WORDS[failure.label]}."
+    reason = f" ({failure.reason_text})" if failure.reason_text else ""
+    known = CLASS_WORDS[failure.failure_class]
+    by = "decided by the rules" if failure.status == AUTOMATIC else f"reviewed by {failure.status}"
     return f"{test} now counts as: {known}{reason}, {by}."
 
 
-def next_steps(found: FailureEvidence) -> Iterator[str]:
+def next_steps(evidence: FailureEvidence) -> Iterator[str]:
     """Return the commands that act on a failure now, and what gives later ones a verdict."""
-    failure, resolved = found.failure, found.resolved
+    failure, resolved = evidence.failure, evidence.resolved
     if resolved is None:
         product = tables.product(failure.repo_key, failure.suite)
         runs = ("hwci", "runs", "list", "--product", product, "--test", failure.test_id)
@@ -92,7 +92,7 @@ UNDER_TEST_UNKNOWN = "not known: the report does not name the run before, as on 
 
 
 def sections(
-    found: FailureEvidence,
+    evidence: FailureEvidence,
     now: datetime,
     *,
     since: str | None = None,
@@ -101,17 +101,20 @@ def sections(
     """Return the sections about a failure: a title and its lines in turn. `since`: when its test
     fails since, by all its runs; `lost_board`: that its runs lost the board, as a sentence.
     """
-    failure = found.failure
-    under_test = _commits(found.under_test, found.under_test_total, UNDER_TEST_UNKNOWN)
+    failure = evidence.failure
+    under_test = _commits(evidence.under_test, evidence.under_test_total, UNDER_TEST_UNKNOWN)
     for title, lines in (
         (
             f"{failure.test_id} on {failure.box_key} ({failure.id})",
-            list(_facts(found, now, since, lost_board)),
+            list(_facts(evidence, now, since, lost_board)),
         ),
-        ("Timeline of this test on this box, in the branch's order", list(_timeline(found, now))),
-        ("Checks, in order", list(check_lines(found))),
+        (
+            "Timeline of this test on this box, in the branch's order",
+            list(_timeline(evidence, now)),
+        ),
+        ("Checks, in order", list(check_lines(evidence))),
         ("Commits under test", list(under_test)),
-        ("Commits before the fix", list(_before_fix(found))),
+        ("Commits before the fix", list(_before_fix(evidence))),
     ):
         if lines:
             yield render.paragraph(title, "bold")
@@ -119,34 +122,36 @@ def sections(
 
 
 def _facts(
-    found: FailureEvidence, now: datetime, since: str | None, lost_board: str | None
+    evidence: FailureEvidence, now: datetime, since: str | None, lost_board: str | None
 ) -> Iterator[str]:
-    failure, resolved = found.failure, found.resolved
-    yield blame(found)
-    yield f"label        {_label(found)}"
+    failure, resolved = evidence.failure, evidence.resolved
+    yield blame(evidence)
+    yield f"label        {_label(evidence)}"
     yield f"product      {tables.product(failure.repo_key, failure.suite)}, branch {failure.branch}"
     yield f"commit       {failure.sha}"
     items = counted(failure.items, "failing item")
     yield f"first failed {when(failure.first_started_at, now)} UTC, {items}"
     yield f"verdict      {VERDICT_WORDS[failure.verdict]}"
     yield from [] if lost_board is None else [f"board        {lost_board}"]
-    yield from _message(found)
+    yield from _message(evidence)
     if resolved is None:
-        yield from _suspects("suspects", found.broken_by) if failure.label is Label.PENDING else ()
+        yield from (
+            _suspects("suspects", evidence.broken_by) if failure.label is Label.PENDING else ()
+        )
         if since is not None:
             yield f"history      {since}, by all runs of the test"
         return
     commits = counted(resolved.failing_commits, "failing commit")
     fix, review = resolved.fix, resolved.review
     passed = f"{fix.sha}, passed {when(fix.started_at, now)} UTC" if fix else "not known"
-    said = _found(resolved)
+    class_text = _found(resolved)
     if review is not None:  # a person's word, beside what the checks alone would say
         word = _reviewed(review.action)
-        said = f"{word} by {resolved.status}; the checks alone: {_found(resolved.automatic)}"
+        class_text = f"{word} by {resolved.status}; the checks alone: {_found(resolved.automatic)}"
     yield f"group        {commits} with no pass between"
     yield from _suspects("broken by", resolved.broken_by)
     yield f"fixed by     {passed}"
-    yield f"class        {said}"
+    yield f"class        {class_text}"
     yield f"status       {_status(resolved)}"
     if review is not None and review.note is not None:
         yield f"note         {review.note}"
@@ -159,44 +164,44 @@ def _status(resolved: ResolvedFailure) -> str:
     return f"{tables.status(resolved)}{f', {moment(review.at)} UTC' if review else ''}"
 
 
-def _suspects(title: str, found: BrokenBy | None) -> Iterator[str]:
+def _suspects(title: str, suspects: BrokenBy | None) -> Iterator[str]:
     """Return what broke the test: a line for each commit of a range that is not too long."""
-    yield f"{title:<13}{broken_by(found)}"
-    if found is None or len(found.commits) == 1:
+    yield f"{title:<13}{broken_by(suspects)}"
+    if suspects is None or len(suspects.commits) == 1:
         return
-    for commit in found.commits[:FILES_SHOWN]:
+    for commit in suspects.commits[:FILES_SHOWN]:
         yield f"{'':<13}{short(commit.sha)} {commit.subject}"
-    for line in _rest(len(found.commits) - FILES_SHOWN, "commit"):
+    for line in _rest(len(suspects.commits) - FILES_SHOWN, "commit"):
         yield f"{'':<13}{line}"
 
 
-def _message(found: FailureEvidence) -> Iterator[str]:
+def _message(evidence: FailureEvidence) -> Iterator[str]:
     """Return the lines that the harness wrote in the first failing run of this commit, if any."""
-    runs = (run for commit in found.timeline if commit.this for run in commit.runs)
+    runs = (run for commit in evidence.timeline if commit.this for run in commit.runs)
     first = next((run.message for run in runs if run.message), "")
     for number, line in enumerate(first.splitlines()):
         yield f"{'' if number else 'message':<13}{line}"
 
 
-def _label(found: FailureEvidence) -> str:
+def _label(evidence: FailureEvidence) -> str:
     """Return why it has its label: a review needs no later pass (semantics, 8.2)."""
-    resolved = found.resolved
+    resolved = evidence.resolved
     if resolved is None or resolved.review is None:
-        return LABEL_WORDS[found.failure.label]
-    if any(commit.this and commit.passed for commit in found.timeline):
+        return LABEL_WORDS[evidence.failure.label]
+    if any(commit.this and commit.passed for commit in evidence.timeline):
         known = "the test also passed on this commit, on this box"
     elif resolved.fix is None:
         known = "no pass on a later commit is known"
     else:
-        return LABEL_WORDS[found.failure.label]
+        return LABEL_WORDS[evidence.failure.label]
     return f"resolved: reviewed by {resolved.status}; {known}"
 
 
-def blame(found: FailureEvidence) -> str:
+def blame(evidence: FailureEvidence) -> str:
     """Return who is to blame."""
-    if found.resolved is None:
-        return UNRESOLVED_WORDS.get(found.failure.label, LABEL_WORDS[found.failure.label])
-    return BLAME_WORDS[found.resolved.failure_class]
+    if evidence.resolved is None:
+        return UNRESOLVED_WORDS.get(evidence.failure.label, LABEL_WORDS[evidence.failure.label])
+    return BLAME_WORDS[evidence.resolved.failure_class]
 
 
 def _reviewed(action: ReviewAction) -> str:
@@ -216,25 +221,29 @@ def _mark(commit: EvidenceCommit) -> str:
     return passed if commit.passed else failed
 
 
-def _timeline(found: FailureEvidence, now: datetime) -> Iterator[str]:
-    if not found.timeline:
+def _timeline(evidence: FailureEvidence, now: datetime) -> Iterator[str]:
+    if not evidence.timeline:
         return
-    yield " ".join(_mark(commit) for commit in found.timeline)
-    yield " ".join("^" if commit.this else " " for commit in found.timeline).rstrip()
-    subjects = _subjects(found)
-    for commit in found.timeline:
+    yield " ".join(_mark(commit) for commit in evidence.timeline)
+    yield " ".join("^" if commit.this else " " for commit in evidence.timeline).rstrip()
+    subjects = _subjects(evidence)
+    for commit in evidence.timeline:
         here = "  <- this failure" if commit.this else ""
         first = min((run.started_at for run in commit.runs), default=None)
         time = "" if first is None else f"  {moment(first)} ({ago(first, now)})"
         runs = counted(commit.runs_total, "run")
         subject = f"  {subjects[commit.sha]}" if subjects.get(commit.sha) else ""
         yield f"{_mark(commit)} {short(commit.sha)}{time}  {runs}{here}{subject}"
-    yield from _rest(found.timeline_total - len(found.timeline), "commit")
+    yield from _rest(evidence.timeline_total - len(evidence.timeline), "commit")
 
 
-def _subjects(found: FailureEvidence) -> dict[str, str]:
+def _subjects(evidence: FailureEvidence) -> dict[str, str]:
     """Return the subjects of the commits that any run reported."""
-    commits = (*found.timeline_changes, *(found.under_test or ()), *(found.before_fix or ()))
+    commits = (
+        *evidence.timeline_changes,
+        *(evidence.under_test or ()),
+        *(evidence.before_fix or ()),
+    )
     return {commit.sha: commit.subject for commit in commits}
 
 
@@ -243,10 +252,10 @@ def _rest(more: int, noun: str) -> Iterator[str]:
         yield f"… {counted(more, noun)} not shown"
 
 
-def _before_fix(found: FailureEvidence) -> Iterator[str]:
-    if found.resolved is not None:
+def _before_fix(evidence: FailureEvidence) -> Iterator[str]:
+    if evidence.resolved is not None:
         unknown = "the reports do not connect the failure to a fix"
-        yield from _commits(found.before_fix, found.before_fix_total, unknown)
+        yield from _commits(evidence.before_fix, evidence.before_fix_total, unknown)
 
 
 def _commits(
@@ -269,17 +278,17 @@ def _commits(
     yield from _rest((total or 0) - len(commits), "commit")
 
 
-def check_lines(found: FailureEvidence) -> Iterator[str]:
+def check_lines(evidence: FailureEvidence) -> Iterator[str]:
     """Return the lines about the checks that were asked, step by step."""
-    asked = {check.reason: check for check in found.checks}
+    checks = {check.reason: check for check in evidence.checks}
     number = 0
     for step in words.STEPS:
-        if asked.keys() & step.claims.keys():
-            yield f"{step.title}{_about(step, found)}"
+        if checks.keys() & step.claims.keys():
+            yield f"{step.title}{_about(step, evidence)}"
         for reason, claim in step.claims.items():
-            if reason in asked:
+            if reason in checks:
                 number += 1
-                yield from _check(number, claim, asked[reason])
+                yield from _check(number, claim, checks[reason])
 
 
 def _marks() -> tuple[str, str, str]:
@@ -287,9 +296,9 @@ def _marks() -> tuple[str, str, str]:
     return ("✓", "✗", "±") if render.unicode_fits() else ("P", "F", "B")
 
 
-def _about(step: words.Step, found: FailureEvidence) -> str:
+def _about(step: words.Step, evidence: FailureEvidence) -> str:
     """Return how many commits the claims of a step are about, if known."""
-    totals = {"under test": found.under_test_total, "before the fix": found.before_fix_total}
+    totals = {"under test": evidence.under_test_total, "before the fix": evidence.before_fix_total}
     total = totals.get(step.about or "")
     return "" if total is None else f" ({counted(total, 'reported commit')} {step.about})"
 

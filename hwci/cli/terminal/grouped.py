@@ -147,7 +147,7 @@ def _argument(name: str, words: str) -> tuple[str, str]:
 
 
 def _option(name: str, words: str) -> tuple[str, str]:
-    shown = re.sub(r"<(.+)>$", lambda found: _TYPES.get(found[1], found[1]), name)
+    shown = re.sub(r"<(.+)>$", lambda match: _TYPES.get(match[1], match[1]), name)
     return shown, _range_in_words(words)
 
 

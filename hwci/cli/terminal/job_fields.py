@@ -37,5 +37,5 @@ LAYOUT: Layout[FieldRow] = Layout(
 
 def show(rows: Iterable[tuple[str, str, str]]) -> None:
     """Write the fields."""
-    found = [FieldRow(name=name, value=value, source=source) for name, value, source in rows]
-    emit(LAYOUT, found, Format.TABLE)
+    fields = [FieldRow(name=name, value=value, source=source) for name, value, source in rows]
+    emit(LAYOUT, fields, Format.TABLE)

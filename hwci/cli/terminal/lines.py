@@ -44,8 +44,8 @@ class _Piece(NamedTuple):
 
 def width(stream: TextIO) -> int | None:
     """Return how many columns a line of a stream has; None where a program reads it."""
-    if given := os.environ.get("COLUMNS", ""):
-        return int(given) if given.isdecimal() and int(given) else USUAL_WIDTH
+    if columns := os.environ.get("COLUMNS", ""):
+        return int(columns) if columns.isdecimal() and int(columns) else USUAL_WIDTH
     if not stream.isatty():
         return None
     try:
@@ -114,11 +114,11 @@ def _apart(word: str, most: int) -> list[str]:
 def _pieces(text: str, most: int) -> Iterator[_Piece]:
     """Return the words of a text, and the parts of its commands."""
     end = 0
-    for found in _COMMAND.finditer(text):
-        words, blanks = text[end : found.start()].rstrip(), " " if found.start() else ""
+    for match in _COMMAND.finditer(text):
+        words, blanks = text[end : match.start()].rstrip(), " " if match.start() else ""
         yield from _words(words, most)
-        end = found.end()
-        parts = _BEFORE_A_FLAG.split(found[0]) if columns_of(found[0]) > most else [found[0]]
+        end = match.end()
+        parts = _BEFORE_A_FLAG.split(match[0]) if columns_of(match[0]) > most else [match[0]]
         behind = text[end:].split(maxsplit=1)[0] if text[end : end + 1].strip() else ""
         parts[-1] += behind
         end += len(behind)

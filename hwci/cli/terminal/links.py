@@ -35,8 +35,8 @@ def addresses(answer: object, templates: Templates) -> Mapping[str, str]:
 
     fields = plain(answer if isinstance(answer, Sequence) else [answer], by_alias=False)
     repo = next(_values(fields, "repo_key"), "")
-    found = dict(_found(fields, repo, templates))
-    return {word: address for word, address in found.items() if is_address(address)}
+    links = dict(_found(fields, repo, templates))
+    return {word: address for word, address in links.items() if is_address(address)}
 
 
 def linked(text: str, words: Mapping[str, str]) -> str:
@@ -53,28 +53,28 @@ def linked(text: str, words: Mapping[str, str]) -> str:
 def _values(value: object, name: str) -> Iterator[Any]:
     """Yield the values of a field, wherever it stands."""
     if isinstance(value, list):
-        for one in value:
-            yield from _values(one, name)
+        for item in value:
+            yield from _values(item, name)
     elif isinstance(value, dict):
         if name in value:
             yield value[name]
-        for one in value.values():
-            yield from _values(one, name)
+        for item in value.values():
+            yield from _values(item, name)
 
 
 def _found(value: object, repo: str, templates: Templates) -> Iterator[tuple[str, str]]:
     """Yield the words of an answer with their addresses. A repository counts for all below it."""
     if isinstance(value, list):
-        for one in value:
-            yield from _found(one, repo, templates)
+        for item in value:
+            yield from _found(item, repo, templates)
     elif isinstance(value, dict):
         repo = value.get("repo_key") or repo
         links = templates.get(repo)
         if links is not None:
             yield from _commits(value, repo, links)
         yield from _job(value)
-        for one in value.values():
-            yield from _found(one, repo, templates)
+        for item in value.values():
+            yield from _found(item, repo, templates)
 
 
 def _commits(value: Mapping[str, Any], repo: str, links: Links) -> Iterator[tuple[str, str]]:

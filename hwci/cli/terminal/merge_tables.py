@@ -92,20 +92,20 @@ def _run(row: ExplainedMerge, digits: Callable[[str], str] = short) -> str:
     return f"{run_number(run)} ({run.run_attempt}) on {run.box_key}{at}{also}"
 
 
-def plan(found: MergePlan) -> Iterator[str]:
+def plan(merge_plan: MergePlan) -> Iterator[str]:
     """Return the lines of a plan: a command for each run, all else as comments of a shell."""
-    merges = counted(found.unchecked_merges, "merge")
-    if not found.unchecked_merges:
+    merges = counted(merge_plan.unchecked_merges, "merge")
+    if not merge_plan.unchecked_merges:
         yield "# No merge of the period is unchecked, or none was announced (hwci merge-announce)."
-    elif found.runs.total:
-        runs, total = counted(found.runs.total, "run"), duration(found.board_seconds)
+    elif merge_plan.runs.total:
+        runs, total = counted(merge_plan.runs.total, "run"), duration(merge_plan.board_seconds)
         yield f"# {merges} not checked. {runs}, about {total} of board time."
-        yield f"# {found.to_fill_in}."
-        for job in found.ci_jobs:
+        yield f"# {merge_plan.to_fill_in}."
+        for job in merge_plan.ci_jobs:
             yield f"# Both are in the CI job of {product(job.repo_key, job.suite)}: {job.ci_url}"
     else:
         yield f"# {merges} not checked, and no run can be planned:"
-    for (box_key, *_), of_box in groupby(found.runs.items, _offer):
+    for (box_key, *_), of_box in groupby(merge_plan.runs.items, _offer):
         rows = [*of_box]
         yield ""
         yield f"# On {box_key}: {_each(rows[0])}"
@@ -114,7 +114,7 @@ def plan(found: MergePlan) -> Iterator[str]:
             also = f" (checks {row.merges} merges)" if row.merges > 1 else ""
             yield f"# {short(row.sha)}{subject}{also}"
             yield row.command
-    for one in found.unplanned:
+    for one in merge_plan.unplanned:
         yield ""
         of = product(one.repo_key, one.suite)
         yield f"# {counted(one.merges, 'merge')} of {of} without a run here. {one.missing_text}."

@@ -127,8 +127,8 @@ class Block(NamedTuple):
     @property
     def title(self) -> str:
         """The title with the number of all rows."""
-        of = f" in {counted(self.incidents, 'incident')}" if self.incidents else ""
-        return f"{self.layout.title} ({self.rows.total:,}{of})"
+        incidents = f" in {counted(self.incidents, 'incident')}" if self.incidents else ""
+        return f"{self.layout.title} ({self.rows.total:,}{incidents})"
 
     @property
     def below(self) -> list[str]:
@@ -144,22 +144,22 @@ def layout(name: TableName, view: tables.View) -> tables.Layout[Any]:
     """Return the layout of a table other than the flakiest tests: the function of its name makes
     it.
     """
-    found: tables.Layout[Any] = getattr(tables, name.name.lower())(view)
-    return found
+    layout: tables.Layout[Any] = getattr(tables, name.name.lower())(view)
+    return layout
 
 
-def show(found: Overview, form: Format, server: str, links: Links | None = None) -> None:
+def show(overview: Overview, form: Format, server: str, links: Links | None = None) -> None:
     """Write the page in the form that was asked for. JSON is the API's page, and no more. `links`
     as in `render.emit`.
     """
     if form is Format.JSON:
-        render.emit_json(found.page)
+        render.emit_json(overview.page)
     elif form is Format.CSV:
-        _csv(found)
+        _csv(overview)
     elif form is Format.MD:
-        _markdown(found, server)
+        _markdown(overview, server)
     else:
-        _terminal(found, server, links)
+        _terminal(overview, server, links)
 
 
 def header(page: MetricsPage, server: str) -> str:
@@ -176,12 +176,12 @@ def header(page: MetricsPage, server: str) -> str:
     return f"{name} · {days} ({ends}) · {server}"
 
 
-def tiles(found: Overview) -> list[Tile]:
+def tiles(overview: Overview) -> list[Tile]:
     """Put the four tiles into words."""
-    counts = found.page.tiles
+    counts = overview.page.tiles
     merges, bugs, infra = counts.merges_checked, counts.real_fw_bugs, counts.infra_runs
-    shares = _shares(found)
-    of = f" from {counted(found.causes, 'cause')}"
+    shares = _shares(overview)
+    causes = f" from {counted(overview.causes, 'cause')}"
     return [
         _of_all(
             words.TITLES["mergesChecked"],
@@ -191,7 +191,7 @@ def tiles(found: Overview) -> list[Tile]:
         ),
         Tile(
             words.TITLES["realFwBugs"],
-            f"{bugs.real}{of}" if bugs.real else "0",
+            f"{bugs.real}{causes}" if bugs.real else "0",
             f"{bugs.bench_or_harness} bench or harness,\n"
             f"{bugs.ambiguous} ambiguous, {bugs.dismissed} dismissed",
         ),
@@ -218,18 +218,18 @@ def _of_all(name: str, counts: tuple[int, int], share: TileFigure | None, none: 
     return Tile(name, f"{part} of {total}", sure)
 
 
-def tile_rows(found: Overview) -> list[TileRow]:
+def tile_rows(overview: Overview) -> list[TileRow]:
     """Put the four tiles into numbers, under the names that people see."""
-    counts, shares = found.page.tiles, _shares(found)
+    counts, shares = overview.page.tiles, _shares(overview)
     merges, bugs, infra = counts.merges_checked, counts.real_fw_bugs, counts.infra_runs
-    checked, real, flaky, lost = (tile.name for tile in tiles(found))
+    checked, real, flaky, lost = (tile.name for tile in tiles(overview))
     classes = bugs.bench_or_harness, bugs.ambiguous, bugs.dismissed
     merged, reached = (shares[name] for name in ("mergesChecked", "infraRuns"))
     return [
         _with_interval(TileRow(checked, merges.checked, merges.announced), merged),
         TileRow(
-            *(real, bugs.real, None, *classes, found.causes),
-            lost_board=found.lost_boards.real_bugs,
+            *(real, bugs.real, None, *classes, overview.causes),
+            lost_board=overview.lost_boards.real_bugs,
         ),
         TileRow(flaky, counts.flaky_failures.count),
         _with_interval(TileRow(lost, infra.infra, infra.total), reached),
@@ -240,36 +240,36 @@ def _with_interval(row: TileRow, share: TileFigure) -> TileRow:
     return row._replace(low=tables.percent(share.low), high=tables.percent(share.high))
 
 
-def _shares(found: Overview) -> dict[str, TileFigure]:
+def _shares(overview: Overview) -> dict[str, TileFigure]:
     """Return the figures of the tiles that are shares, with their intervals."""
-    return {tile.tile: tile.now for tile in found.trends.tiles}
+    return {tile.tile: tile.now for tile in overview.trends.tiles}
 
 
-def _blocks(found: Overview) -> Iterator[Block]:
+def _blocks(overview: Overview) -> Iterator[Block]:
     """Return the four tables of the spec, then what is still failing."""
-    page = found.page
+    page = overview.page
     four: dict[TableName, ListPage[Any]] = {
         TableName.UNCHECKED_MERGES: page.unchecked_merges,
         TableName.REAL_BUGS: page.real_bugs,
         TableName.OTHER_FAILURES: page.other_failures,
-        TableName.FLAKIEST_TESTS: found.flakiest.rows,
+        TableName.FLAKIEST_TESTS: overview.flakiest.rows,
     }
-    shown = [row for rows in (*four.values(), found.pending) for row in rows.items]
-    view = view_of(shown, found.scope, page.period.end)
+    shown = [row for rows in (*four.values(), overview.pending) for row in rows.items]
+    view = view_of(shown, overview.scope, page.period.end)
     for name, rows in four.items():
         fits = rows.total <= limits.PAGE_LIMIT_MAX
         way = f"--limit {rows.total}" if fits else f"--table {name}"
         if name is TableName.FLAKIEST_TESTS:
-            shape = tables.flakiest_tests(view, sure=found.flakiest.sure)
+            shape = tables.flakiest_tests(view, sure=overview.flakiest.sure)
             yield Block(shape, rows, way, beside=SURE if rows.items else ())
         else:
             shape = layout(name, view)
             if name is TableName.UNCHECKED_MERGES:
                 shape = of_announced(shape, page)
-            yield Block(shape, rows, way, beside=[*_in_lost_runs(found, name)])
-    ways = [pending_command(found.scope, of) for of in ("failures", "incidents")]
-    beside = [f"a row for each incident: {ways[1]}"] if found.incidents else []
-    yield Block(tables.pending(view), found.pending, ways[0], found.incidents, beside)
+            yield Block(shape, rows, way, beside=[*_in_lost_runs(overview, name)])
+    ways = [pending_command(overview.scope, group) for group in ("failures", "incidents")]
+    beside = [f"a row for each incident: {ways[1]}"] if overview.incidents else []
+    yield Block(tables.pending(view), overview.pending, ways[0], overview.incidents, beside)
 
 
 def of_announced(shape: tables.Layout[Any], page: MetricsPage) -> tables.Layout[Any]:
@@ -279,9 +279,9 @@ def of_announced(shape: tables.Layout[Any], page: MetricsPage) -> tables.Layout[
     return replace(shape, empty=f"{words.NOTHING_TO_COUNT['mergesChecked']} (hwci merge-announce).")
 
 
-def _in_lost_runs(found: Overview, name: TableName) -> Iterator[str]:
+def _in_lost_runs(overview: Overview, name: TableName) -> Iterator[str]:
     """Yield how many rows of a table lie in runs that lost their board, and how to list them."""
-    lost = found.lost_boards
+    lost = overview.lost_boards
     rows = {TableName.REAL_BUGS: lost.real_bugs, TableName.OTHER_FAILURES: lost.other_failures}
     if number := rows.get(name):
         yield f"{number:,} of them in runs that lost the board: --table {name} --lost-board"
@@ -293,9 +293,9 @@ def view_of(rows: Sequence[Any], scope: Scope, now: datetime) -> tables.View:
     return tables.View(now, one_product, tables.only_repo(rows), pending_command(scope))
 
 
-def pending_command(scope: Scope, of: str = "failures") -> str:
+def pending_command(scope: Scope, group: str = "failures") -> str:
     """Write the command that lists all that is still failing, one by one or as `incidents`."""
-    command = ["hwci", of, "list", "--label", "pending", "--days", str(scope.days)]
+    command = ["hwci", group, "list", "--label", "pending", "--days", str(scope.days)]
     if scope.suite is not None:
         command += ["--product", f"{scope.repo_key}:{scope.suite}"]
     elif scope.repo_key is not None:
@@ -326,12 +326,12 @@ NO_FLAKE = (
 SURE = ("ranked by what each rate is at least: --table flakiest-tests --lower-bound",)
 
 
-def _terminal(found: Overview, server: str, links: Links | None) -> None:
+def _terminal(overview: Overview, server: str, links: Links | None) -> None:
     parts: list[RenderableType | str] = [
-        render.paragraph(header(found.page, server), "bold"),
-        _panels(tiles(found)),
+        render.paragraph(header(overview.page, server), "bold"),
+        _panels(tiles(overview)),
     ]
-    for block in _blocks(found):
+    for block in _blocks(overview):
         parts.append("\n")
         parts.append(render.paragraph(block.title, "bold"))
         if block.rows.items:
@@ -339,10 +339,10 @@ def _terminal(found: Overview, server: str, links: Links | None) -> None:
         else:
             parts.append(render.paragraph(f"  {block.layout.empty}", "dim"))
         parts.extend(render.paragraph(f"  {line}", "dim") for line in block.below)
-    render.draw(*parts, links=links([found.page, found.pending]) if links else None)
+    render.draw(*parts, links=links([overview.page, overview.pending]) if links else None)
 
 
-def _panels(found: Sequence[Tile]) -> RenderableType | str:
+def _panels(shown: Sequence[Tile]) -> RenderableType | str:
     """Lay the tiles out in one row, in two or in four, as wide as the terminal is; for a program, a
     line each.
     """
@@ -351,7 +351,7 @@ def _panels(found: Sequence[Tile]) -> RenderableType | str:
     from rich.text import Text
 
     if render.piped():
-        return render.tabbed(tile._replace(below=_joined(tile)) for tile in found)
+        return render.tabbed(tile._replace(below=_joined(tile)) for tile in shown)
     width = render.console().width
     columns = next(number for number, least in TILES_IN_A_ROW.items() if width >= least)
     laid = Table.grid(expand=True)
@@ -363,7 +363,7 @@ def _panels(found: Sequence[Tile]) -> RenderableType | str:
             Text.assemble(tile.name, "\n", (tile.figure, "bold"), "\n", (tile.below, "dim")),
             height=TILE_HEIGHT,
         )
-        for tile in found
+        for tile in shown
     ]
     for start in range(0, len(panels), columns):
         laid.add_row(*panels[start : start + columns])
@@ -374,22 +374,22 @@ def _joined(tile: Tile) -> str:
     return tile.below.replace("\n", " ")
 
 
-def _csv(found: Overview) -> None:
+def _csv(overview: Overview) -> None:
     """Write the tiles and the tables as blocks, a blank line between them."""
-    render.emit_csv(TILE_KEYS, tile_rows(found))
-    for block in _blocks(found):
+    render.emit_csv(TILE_KEYS, tile_rows(overview))
+    for block in _blocks(overview):
         shape, rows = block.layout, block.rows.items
         render.write()
         render.emit_csv(["table", *shape.keys], ([shape.name, *shape.exact(row)] for row in rows))
 
 
-def _markdown(found: Overview, server: str) -> None:
-    render.write(f"## {render.md(header(found.page, server))}")
+def _markdown(overview: Overview, server: str) -> None:
+    render.write(f"## {render.md(header(overview.page, server))}")
     render.write()
-    shown = tiles(found)
+    shown = tiles(overview)
     rows = [tile._replace(below=_joined(tile)) for tile in shown]
     render.emit_md(["", "", ""], rows)
-    for block in _blocks(found):
+    for block in _blocks(overview):
         render.write()
         render.write(f"### {block.title}")
         render.write()

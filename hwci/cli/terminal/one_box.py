@@ -21,17 +21,17 @@ if TYPE_CHECKING:
 _HOUR = 3600
 
 
-def show(found: OneBox, form: Format, links: Links | None = None) -> None:
+def show(box: OneBox, form: Format, links: Links | None = None) -> None:
     """Write the answer in the form that was asked for. JSON is the API's own."""
     if form is Format.JSON:
-        render.emit_json(found)
+        render.emit_json(box)
         return
     if form is Format.TABLE:
-        render.draw(render.indented(_lines(found)))
-    if found.box is not None or form is not Format.TABLE:
-        render.emit(alone(), found.alone, form, links)
-    if form is Format.TABLE and found.alone_total > len(found.alone):
-        render.note(f"… {found.alone_total - len(found.alone):,} more tests")
+        render.draw(render.indented(_lines(box)))
+    if box.box is not None or form is not Format.TABLE:
+        render.emit(alone(), box.alone, form, links)
+    if form is Format.TABLE and box.alone_total > len(box.alone):
+        render.note(f"… {box.alone_total - len(box.alone):,} more tests")
 
 
 def alone() -> tables.Layout[FailedAlone]:
@@ -50,28 +50,28 @@ def alone() -> tables.Layout[FailedAlone]:
     )
 
 
-def _lines(found: OneBox) -> Iterator[str]:
-    if found.box is None:
-        yield f"No run of this period was on {found.box_key}."
+def _lines(box: OneBox) -> Iterator[str]:
+    if box.box is None:
+        yield f"No run of this period was on {box.box_key}."
         return
-    yield f"{found.box_key}: {found.box.says}"
-    yield from _of_the_same(found.box)
+    yield f"{box.box_key}: {box.box.says}"
+    yield from _of_the_same(box.box)
     yield "All runs, whatever they tested (this does not say which box is worse):"
     fields = ["reached", "lost_board", "blamed", "failed_attempts"]
     for name, title in zip(fields, words.SHARES_OF_A_BOX.values(), strict=True):
-        others = "" if found.others is None else f"; others {_of(getattr(found.others, name))}"
-        yield f"  {title}: {_of(getattr(found.shares, name))}{others}"
-    earlier = [] if found.box.before is None else found.box.before.lost_runs
-    for run in [*found.box.lost_runs, *earlier]:
-        at = tables.when(run.started_at, found.period.end)
+        others = "" if box.others is None else f"; others {_of(getattr(box.others, name))}"
+        yield f"  {title}: {_of(getattr(box.shares, name))}{others}"
+    earlier = [] if box.box.before is None else box.box.before.lost_runs
+    for run in [*box.box.lost_runs, *earlier]:
+        at = tables.when(run.started_at, box.period.end)
         yield f"Lost its board {at} UTC: run {run.run_id} at {short(run.sha)} {run.says}"
-    yield f"Board hours: {tenths(found.board_seconds / _HOUR):,}"
-    clean = found.last_clean_run_at
-    yield f"Last clean run: {f'{tables.when(clean, found.period.end)} UTC' if clean else 'none'}"
-    yield f"Last run: {tables.when(found.box.last_run_at, found.period.end)} UTC"
-    if found.box.last_seen_at is not None:
-        yield f"Last heartbeat: {tables.when(found.box.last_seen_at, found.period.end)} UTC"
-    for test in found.tests:
+    yield f"Board hours: {tenths(box.board_seconds / _HOUR):,}"
+    clean = box.last_clean_run_at
+    yield f"Last clean run: {f'{tables.when(clean, box.period.end)} UTC' if clean else 'none'}"
+    yield f"Last run: {tables.when(box.box.last_run_at, box.period.end)} UTC"
+    if box.box.last_seen_at is not None:
+        yield f"Last heartbeat: {tables.when(box.box.last_seen_at, box.period.end)} UTC"
+    for test in box.tests:
         yield f"{test.test_id} {test.says}"
 
 

@@ -17,29 +17,29 @@ if TYPE_CHECKING:
     from hwci.contract.one_test import Given, OneTest, TriesOnBox
 
 
-def show(found: OneTest, form: Format, links: Links | None = None) -> None:
+def show(test: OneTest, form: Format, links: Links | None = None) -> None:
     """Write the answer in the form that was asked for. JSON is the API's own."""
     if form is Format.JSON:
-        render.emit_json(found)
+        render.emit_json(test)
         return
     if form is Format.TABLE:
-        for line in (_head(found), found.answer, found.says):
+        for line in (_head(test), test.answer, test.says):
             if line:
                 render.note(line)
-    render.emit(boxes(found.period.end), found.boxes, form, links)
-    if form is Format.TABLE and found.all is not None:
-        more = found.boxes_total - len(found.boxes)
+    render.emit(boxes(test.period.end), test.boxes, form, links)
+    if form is Format.TABLE and test.all is not None:
+        more = test.boxes_total - len(test.boxes)
         if more:
             render.note(f"… {more:,} more boxes")
-        render.note(_given(found.retries, "Retried in the same run", "result"))
+        render.note(_given(test.retries, "Retried in the same run", "result"))
         again = "Run again on the commit and box of a failed run"
-        render.note(_given(found.reruns, again, "run"))
+        render.note(_given(test.reruns, again, "run"))
 
 
-def _head(found: OneTest) -> str:
-    product, period = tables.product(found.repo_key, found.suite), found.period
+def _head(test: OneTest) -> str:
+    product, period = tables.product(test.repo_key, test.suite), test.period
     days = f"last {counted(period.days, 'day')} to {tables.moment(period.end)} UTC"
-    return f"{product} {found.test_id} · {days}"
+    return f"{product} {test.test_id} · {days}"
 
 
 def boxes(now: datetime) -> tables.Layout[TriesOnBox]:
@@ -77,7 +77,7 @@ def _took(row: TriesOnBox) -> str:
     return f"{tables.duration(took.middle)} ({tables.duration(took.nine_of_ten)})"
 
 
-def _given(given: Given, what: str, one: str) -> str:
+def _given(given: Given, what: str, noun: str) -> str:
     if not given.tries:
         return f"{what}: none."
-    return f"{what}: {counted(given.tries, one)}, of which {given.passed:,} passed then."
+    return f"{what}: {counted(given.tries, noun)}, of which {given.passed:,} passed then."

@@ -391,17 +391,17 @@ def of_the_job(*fields: str) -> Callable[[Command], Command]:
     """
 
     def decorate(function: Command) -> Command:
-        def command(**given: Any) -> None:
+        def command(**arguments: Any) -> None:
             from hwci.ci.reporting import JobFlags
 
-            texts = {name: given.pop(name) for name in fields}
+            texts = {name: arguments.pop(name) for name in fields}
             for name in _READ.keys() & texts:
                 texts[name] = _READ[name](texts[name])
-            function(flags=JobFlags(**texts), **given)
+            function(flags=JobFlags(**texts), **arguments)
 
         added = [flag(name, _OF_THE_JOB[name]) for name in fields]
         own = inspect.signature(function).parameters.values()
-        parameters = (added if one.name == "flags" else [one] for one in own)
+        parameters = (added if parameter.name == "flags" else [parameter] for parameter in own)
         return described(command, function, list(chain.from_iterable(parameters)))
 
     return decorate

@@ -320,7 +320,7 @@ def emit(
 
 
 def emit_found(
-    found: "ListPage[Row] | list[Row]",
+    rows: "ListPage[Row] | list[Row]",
     layout: "Layout[Row]",
     form: Format,
     noun: str,
@@ -329,25 +329,25 @@ def emit_found(
     """Write the whole of a list, or a page of it and the way to the others. JSON is the page as the
     API gives it.
     """
-    if isinstance(found, list):
-        emit(layout, found, form, links)
+    if isinstance(rows, list):
+        emit(layout, rows, form, links)
         return
     if form is Format.JSON:
-        emit_json(found)
+        emit_json(rows)
         return
-    beyond = found.total and not found.items
+    beyond = rows.total and not rows.items
     if not (beyond and form is Format.TABLE):
-        emit(layout, found.items, form, links)
-    if hint := other_pages(noun, found.total, len(found.items), found.page, found.limit):
+        emit(layout, rows.items, form, links)
+    if hint := other_pages(noun, rows.total, len(rows.items), rows.page, rows.limit):
         note(hint)
 
 
 def other_pages(noun: str, total: int, shown: int, page: int, limit: int) -> str:
     """Return the way to what this page does not show."""
-    kept = "" if limit == limits.PAGE_LIMIT_DEFAULT else f" --limit {limit}"
+    flag = "" if limit == limits.PAGE_LIMIT_DEFAULT else f" --limit {limit}"
     if not shown and total:
         last = -(-total // limit)
         ends = f"{counted(total, noun)} on {counted(last, 'page')}"
-        return f"Page {page} is beyond the end: {ends}. The last one: --page {last}{kept}"
+        return f"Page {page} is beyond the end: {ends}. The last one: --page {last}{flag}"
     rest = total - (page - 1) * limit - shown
-    return f"… {rest} more: --page {page + 1}{kept}" if rest > 0 else ""
+    return f"… {rest} more: --page {page + 1}{flag}" if rest > 0 else ""

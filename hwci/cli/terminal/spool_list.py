@@ -44,8 +44,8 @@ def rows(
     reports: Iterable[PendingReport], key: str | None, address: str | None
 ) -> list[SpooledReport]:
     """Return a row for each report, by state. The reason names another `key` or `address`."""
-    found = [_row(report, key, address) for report in reports]
-    return sorted(found, key=lambda row: STATES.index(row.state))
+    rows = [_row(report, key, address) for report in reports]
+    return sorted(rows, key=lambda row: STATES.index(row.state))
 
 
 def _row(report: PendingReport, key: str | None, address: str | None) -> SpooledReport:

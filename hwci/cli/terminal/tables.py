@@ -176,10 +176,10 @@ def share(counted: Share) -> str:
 
 def within(rate: float, low: float | None, high: float | None) -> str:
     """Write a percentage with its interval, or that there is not enough data for one."""
-    told = "not enough data"
+    within = "not enough data"
     if low is not None and high is not None:
-        told = f"{tenths(low)}-{tenths(high)}"
-    return f"{tenths(rate)} % ({told})"
+        within = f"{tenths(low)}-{tenths(high)}"
+    return f"{tenths(rate)} % ({within})"
 
 
 def when(at: datetime, now: datetime) -> str:
@@ -233,13 +233,13 @@ def only_repo(rows: Iterable[Any]) -> str | None:
     return names.pop() if len(names) == 1 else None
 
 
-def broken_by(found: BrokenBy | None, digits: Callable[[str], str] = short) -> str:
+def broken_by(suspects: BrokenBy | None, digits: Callable[[str], str] = short) -> str:
     """Name the commit that broke a test, or the range of those that may have."""
-    if found is None:
+    if suspects is None:
         return "unknown"
-    if len(found.commits) == 1:
-        return f"{digits(found.start)} {found.commits[0].subject}"
-    return f"{digits(found.start)} .. {digits(found.end)} ({len(found.commits)} commits)"
+    if len(suspects.commits) == 1:
+        return f"{digits(suspects.start)} {suspects.commits[0].subject}"
+    return f"{digits(suspects.start)} .. {digits(suspects.end)} ({len(suspects.commits)} commits)"
 
 
 def broken_by_column(header: str, of: Callable[[Row], BrokenBy | None]) -> Column[Row]:

@@ -19,15 +19,15 @@ NONE = {"mergesChecked": "no merge was announced", "infraRuns": "no run was repo
 """What a share says where nothing can be counted."""
 
 
-def show(found: Trends, form: Format, links: Links | None = None) -> None:
+def show(trends: Trends, form: Format, links: Links | None = None) -> None:
     """Write the answer in the form that was asked for. JSON is the API's own."""
     if form is Format.JSON:
-        render.emit_json(found)
+        render.emit_json(trends)
         return
-    days = found.period.days
-    render.emit(tiles(days), found.tiles, form, links)
-    if found.missing and form is Format.TABLE:
-        since = found.recorded_since
+    days = trends.period.days
+    render.emit(tiles(days), trends.tiles, form, links)
+    if trends.missing and form is Format.TABLE:
+        since = trends.recorded_since
         first = f"the first record is of {tables.moment(since)} UTC" if since else "no record yet"
         render.note(f"Not enough data for the {_days(days)} before: {first}")
 

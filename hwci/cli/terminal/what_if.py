@@ -36,20 +36,20 @@ class Explained(NamedTuple):
 
 def section(explained: Explained) -> Iterator[Text]:
     """Return the title and the lines; nothing where nothing would change the class."""
-    found = explained.answer
-    if found is not None and found.edits:
+    explanation = explained.answer
+    if explanation is not None and explanation.edits:
         yield render.paragraph("What would change the class", "bold")
-        yield render.indented(list(_lines(found)))
+        yield render.indented(list(_lines(explanation)))
 
 
-def _lines(found: Explanation) -> Iterator[str]:
-    ordered = sorted(found.edits, key=_place)
+def _lines(explanation: Explanation) -> Iterator[str]:
+    ordered = sorted(explanation.edits, key=_place)
     for is_pattern, edits in groupby(ordered, _is_pattern):
         if is_pattern:
             yield "Only if the configured paths are wrong or missing:"
-        for _, alike in groupby(edits, lambda one: (one.failure_class, one.kind)):
+        for _, alike in groupby(edits, lambda edit: (edit.failure_class, edit.kind)):
             yield from _first_of(list(alike))
-    if not found.complete:
+    if not explanation.complete:
         yield "… there may be more: not everything was tried"
 
 
@@ -68,9 +68,9 @@ def notes(explained: Explained, failure: Failure) -> Iterator[str]:
             yield f"What git has from {short(base)} to {short(sha)} would not change the class."
 
 
-def assumed(found: Explanation) -> list[tuple[str, str]]:
+def assumed(explanation: Explanation) -> list[tuple[str, str]]:
     """Return the commits between which it is assumed what changed."""
-    edits = (edit for edit in found.edits if edit.assumed is not None)
+    edits = (edit for edit in explanation.edits if edit.assumed is not None)
     ends = (
         (edit.base, edit.sha) for edit in edits if edit.base is not None and edit.sha is not None
     )
@@ -97,16 +97,16 @@ def _first_of(alike: list[WhatIf]) -> Iterator[str]:
         yield f"   ({counted(more, 'other change')} of this kind would do it, too)"
 
 
-def gaps(found: Gaps) -> Iterator[str]:
+def gaps(answer: Gaps) -> Iterator[str]:
     """Return the lines about a period."""
-    if not found.ambiguous:
+    if not answer.ambiguous:
         yield "No failure of the period is ambiguous."
         return
-    if found.looked_at < found.ambiguous:
-        yield f"{found.ambiguous} ambiguous failures, of which the newest {found.looked_at}:"
+    if answer.looked_at < answer.ambiguous:
+        yield f"{answer.ambiguous} ambiguous failures, of which the newest {answer.looked_at}:"
     else:
-        yield f"{counted(found.ambiguous, 'ambiguous failure')}:"
-    for gap in found.gaps:
+        yield f"{counted(answer.ambiguous, 'ambiguous failure')}:"
+    for gap in answer.gaps:
         yield ""
         decided = _decided(gap.at_least, gap.at_most)
         yield f"{gap.text}: {counted(gap.failures, 'failure')}; this alone would decide {decided}"
@@ -114,14 +114,18 @@ def gaps(found: Gaps) -> Iterator[str]:
         for text in gap.ci_lines:
             yield f"  {text.where}:"
             yield from (f"{PASTED}{line}" for line in text.lines.splitlines())
-    if found.together is not None and len(found.gaps) > 1:
-        failures, *ends = found.together.failures, found.together.at_least, found.together.at_most
+    if answer.together is not None and len(answer.gaps) > 1:
+        failures, *ends = (
+            answer.together.failures,
+            answer.together.at_least,
+            answer.together.at_most,
+        )
         yield ""
         yield f"All together: {counted(failures, 'failure')}; this would decide {_decided(*ends)}"
-    if not found.gaps:
+    if not answer.gaps:
         yield f"{words.NOTHING_LEFT_OUT}."
-    elif found.together is not None and found.together.failures < found.looked_at:
-        others = found.looked_at - found.together.failures
+    elif answer.together is not None and answer.together.failures < answer.looked_at:
+        others = answer.looked_at - answer.together.failures
         yield ""
         to_do = f"{_others(others)} hwci failures confirm or dismiss."
         yield f"{to_do} Why: hwci failures show FAILURE"

@@ -208,17 +208,17 @@ def check(json: options.Json = False, database: Database = None) -> None:
             return "{} of {} copied".format(*map(mebibytes, copy_progress(where)))
 
         with progress(lambda: f"Checking {shown}: {how_far()}"):
-            found = look(where, copied.tell)
+            result = look(where, copied.tell)
     if json:
-        emit_json(found)
+        emit_json(result)
     else:
-        for line in found.damage:
+        for line in result.damage:
             write(f"damaged: {line}")
-        for line in found.stale:
+        for line in result.stale:
             write(f"out of date: {line}")
-    for line in _next_steps(location, found):
+    for line in _next_steps(location, result):
         note(line)
-    if not found.whole:
+    if not result.whole:
         raise typer.Exit(ExitCode.FAILED)
 
 
@@ -240,18 +240,18 @@ def sqlite_here() -> "Finding":
     return Finding("sqlite", State.WARN, doubt, "Run the server with a newer SQLite")
 
 
-def _next_steps(location: "Location", found: "CheckResult") -> list[str]:
+def _next_steps(location: "Location", result: "CheckResult") -> list[str]:
     shown, back = location.shown, "stop the server, then: hwci admin restore BACKUP"
     if location.file is None:
         back = "stop all servers, then put back a dump by `pg_restore`"
-    if found.damage:
+    if result.damage:
         return [
             f"{shown} is damaged. Next: {back}",
             "Keep what the restore puts aside; check the disk and the memory of this machine.",
         ]
-    if found.stale:
+    if result.stale:
         return ["What was sent is whole; what is derived is not. Next: hwci admin rebuild"]
-    return [f"{shown} is whole: {counted(found.reports, 'report')}."]
+    return [f"{shown} is whole: {counted(result.reports, 'report')}."]
 
 
 def rebuild(
@@ -305,8 +305,8 @@ def purge(
     with operator_errors("Nothing was deleted", "Check the --days and the --database"):
         from hwci.server.app import ListOrganizations, PurgeReplaced
 
-        for one in ask(database, ListOrganizations()).org_ids or ():
-            command = PurgeReplaced(org_id=one, days=days, count_only=not yes)
+        for org_id in ask(database, ListOrganizations()).org_ids or ():
+            command = PurgeReplaced(org_id=org_id, days=days, count_only=not yes)
             total.update(ask(database, command).replaced or {})
     parts = ", ".join(counted(count, noun) for noun, count in sorted(total.items()))
     if not parts:

@@ -167,14 +167,18 @@ def _organization(
         explained("No organization was found"),
         Client(settings.url, token=answer.access_token, retries=RETRIES) as client,
     ):
-        own = [it for it in client.items(calls.list_orgs()) if it.role in {Role.OWNER, Role.ADMIN}]
+        own = [
+            organization
+            for organization in client.items(calls.list_orgs())
+            if organization.role in {Role.OWNER, Role.ADMIN}
+        ]
     if not own:
         raise command_error(
             "No CI key was made",
             f"{person.email} is owner or admin of no organization",
             "Ask an owner for a key (hwci keys create NAME), or name another --email",
         )
-    named = [it for it in own if it.name == person.organization]
+    named = [organization for organization in own if organization.name == person.organization]
     org = (named or own)[0]
     by_hand = f"Switch it on: hwci admin ci-metrics enable {org.id}"
     with operator_errors("CI Metrics was not switched on", by_hand):

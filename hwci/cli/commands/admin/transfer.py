@@ -97,13 +97,13 @@ def import_(
         seen, refused, added = 0, 0, Counter[str]()
         with progress(lambda: f"Importing: {seen:,} of {opened.entries:,}"):
             for piece in in_pieces(opened.found()):
-                sound = [one.sent for one in piece if one.sent is not None]
-                kept = ask(database, KeepSent(org_id=org_id, sent=sound)).kept if sound else ()
-                added.update(one.kind for one, new in zip(sound, kept or (), strict=True) if new)
-                for one in piece:
-                    if one.sent is None:
+                sound = [line.sent for line in piece if line.sent is not None]
+                news = ask(database, KeepSent(org_id=org_id, sent=sound)).kept if sound else ()
+                added.update(sent.kind for sent, new in zip(sound, news or (), strict=True) if new)
+                for line in piece:
+                    if line.sent is None:
                         refused += 1
-                        write(f"refused: {one.name}: {one.refused}")
+                        write(f"refused: {line.name}: {line.refused}")
                 seen += len(piece)
     parts = [counted(count, NOUNS.get(kind, kind)) for kind, count in sorted(added.items())]
     there = seen - refused - added.total()
