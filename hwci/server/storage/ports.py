@@ -23,6 +23,7 @@ from typing import Protocol, TypeVar
 from uuid import UUID
 
 from hwci.analysis.outcomes import RecordedRuns
+from hwci.contract.runs import TestCounts
 from hwci.engine.facts import Announcement, Facts, Report, Review, SuiteConfig
 from hwci.engine.history import ANYWHERE, EVERYTHING, Decision, Episode, Listing, Scope, Where
 from hwci.engine.periods import Period
@@ -49,7 +50,6 @@ from hwci.server.storage.records import (
     RunRecord,
     RunWhole,
     SentKind,
-    TestCounts,
 )
 
 AKey = TypeVar("AKey", bound=Key)

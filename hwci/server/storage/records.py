@@ -11,6 +11,7 @@ from datetime import datetime
 from enum import StrEnum
 from uuid import UUID, uuid5
 
+from hwci.contract.runs import TestCounts, TestResult
 from hwci.contract.vocabulary import (
     SUCCESS_WORDS,
     Outcome,
@@ -19,7 +20,6 @@ from hwci.contract.vocabulary import (
     RunEventType,
     RunStatus,
     Trigger,
-    Verdict,
 )
 from hwci.engine.facts import Changes, Product, TestItem
 
@@ -278,29 +278,6 @@ class LiveTest:
     id: str
     outcome: Outcome | None
     attempts: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class TestCounts:
-    """Tests of a run. `retried`: those that took more than one attempt."""
-
-    __test__ = False  # pytest: not a test class
-
-    total: int
-    passed: int
-    failed: int
-    retried: int
-
-
-@dataclass(frozen=True, slots=True)
-class TestResult:
-    """What a run reported of one test."""
-
-    __test__ = False  # pytest: not a test class
-
-    outcome: Outcome
-    attempts: int
-    verdict: Verdict
 
 
 @dataclass(frozen=True, slots=True)

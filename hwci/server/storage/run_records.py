@@ -13,6 +13,7 @@ from itertools import chain
 from typing import Any
 from uuid import UUID
 
+from hwci.contract.runs import TestCounts
 from hwci.contract.vocabulary import Outcome, RunStatus
 from hwci.engine.facts import Report, run_record_id
 from hwci.server.storage.records import (
@@ -22,7 +23,6 @@ from hwci.server.storage.records import (
     RunHead,
     RunRecord,
     RunWhole,
-    TestCounts,
 )
 
 

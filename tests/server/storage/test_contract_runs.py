@@ -10,6 +10,7 @@ from uuid import UUID
 
 import pytest
 
+from hwci.contract.runs import TestCounts
 from hwci.contract.vocabulary import Outcome, RunStatus, Verdict
 from hwci.engine.facts import Part, Report, run_record_id
 from hwci.server.storage.ports import Reader, Storage, Writer
@@ -20,7 +21,6 @@ from hwci.server.storage.records import (
     RunFilter,
     RunRecord,
     RunWhole,
-    TestCounts,
 )
 from tests.server.storage.examples import (
     ACME,

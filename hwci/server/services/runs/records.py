@@ -8,7 +8,6 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
-from hwci.contract import runs as shapes
 from hwci.contract.runs import (
     RerunOf,
     Run,
@@ -17,7 +16,7 @@ from hwci.contract.runs import (
     RunDetail,
     RunItem,
     RunTest,
-    TestResult,
+    TestCounts,
 )
 from hwci.contract.shape import ListPage
 from hwci.engine.facts import Changes, TestItem
@@ -31,7 +30,6 @@ from hwci.server.storage.records import (
     RunFilter,
     RunRecord,
     RunWhole,
-    TestCounts,
 )
 from hwci.wire import limits
 from hwci.wire import runs as wire
@@ -109,14 +107,10 @@ def run_content(record: RunRecord) -> Mapping[str, object]:
 
 def test_content(test: LiveTest, counts: TestCounts) -> Mapping[str, object]:
     """Return the content of an event of a test. `counts`: of its run."""
-    return {
-        "test": plain(RunTest(**_values(test))),
-        "tests": plain(shapes.TestCounts(**_values(counts))),
-    }
+    return {"test": plain(RunTest(**_values(test))), "tests": plain(counts)}
 
 
 def _fields(record: RunRecord) -> dict[str, Any]:
-    result = None if record.result is None else TestResult(**_values(record.result))
     end = {"ended_at": None, "conclusion": None, "hello_ok": None}
     return {
         **_values(record.head),
@@ -124,8 +118,8 @@ def _fields(record: RunRecord) -> dict[str, Any]:
         "id": record.id,
         "status": record.status,
         "ending": record.ending,
-        "tests": shapes.TestCounts(**_values(record.tests)),
-        "result": result,
+        "tests": record.tests,
+        "result": record.result,
     }
 
 

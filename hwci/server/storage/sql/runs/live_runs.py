@@ -8,8 +8,9 @@ from itertools import islice
 from typing import Any
 from uuid import UUID
 
+from hwci.contract.runs import TestCounts
 from hwci.engine.facts import Changes
-from hwci.server.storage.records import LiveRun, LiveTest, RunHead, TestCounts
+from hwci.server.storage.records import LiveRun, LiveTest, RunHead
 from hwci.server.storage.sql import codec
 from hwci.server.storage.sql.columns import Columns, column, columns_of, optional
 from hwci.server.storage.sql.rows import Rows, insert, latest, upsert
@@ -70,7 +71,8 @@ class LiveRunRows(Rows):
     def live_tests(self, org_id: UUID, run_record_id: UUID) -> TestCounts:
         counts = self._connection.row(_SELECT_COUNTS, (org_id.bytes, run_record_id.bytes))
         assert counts is not None
-        return TestCounts(*counts)
+        total, passed, failed, retried = counts
+        return TestCounts(total=total, passed=passed, failed=failed, retried=retried)
 
     def lost_runs(self, seen_since: datetime) -> Sequence[LiveRun]:
         statement = f"{_SELECT_RUN} WHERE l.lost = 0 AND l.heard_at <= ? ORDER BY l.heard_at, l.id"

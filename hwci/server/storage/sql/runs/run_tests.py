@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
-from hwci.server.storage.records import RunFilter, TestResult
+from hwci.contract.runs import TestResult
+from hwci.server.storage.records import RunFilter
 from hwci.server.storage.sql import codec
 from hwci.server.storage.sql.connection import Connection, Query
 from hwci.server.storage.sql.reports import names
@@ -77,7 +78,7 @@ def results(
 
 def _result(columns: Sequence[Any] | None) -> TestResult:
     item = codec.unpack_item(columns)
-    return TestResult(item.outcome, item.attempts, item.verdict)
+    return TestResult(outcome=item.outcome, attempts=item.attempts, verdict=item.verdict)
 
 
 PLAIN = _result(None)

@@ -13,6 +13,7 @@ from itertools import islice
 from typing import Any, NamedTuple
 from uuid import UUID
 
+from hwci.contract.runs import TestCounts
 from hwci.contract.vocabulary import SUCCESS_WORDS, RunEnding, RunStatus
 from hwci.engine.history import Listing
 from hwci.server.storage import run_records
@@ -22,7 +23,6 @@ from hwci.server.storage.records import (
     RunHead,
     RunRecord,
     RunWhole,
-    TestCounts,
 )
 from hwci.server.storage.sql import codec
 from hwci.server.storage.sql.columns import column, columns_of
@@ -269,7 +269,7 @@ def _reported(row: tuple[Any, ...]) -> RunRecord:
     record_id, suite = islice(columns, 2)
     head, end = _HEAD.read(columns, suite=suite), _END.read(columns)
     total, failed, retried = columns
-    counts = TestCounts(total, total - failed, failed, retried)
+    counts = TestCounts(total=total, passed=total - failed, failed=failed, retried=retried)
     return RunRecord(UUID(bytes=record_id), head, RunStatus.REPORTED, counts, end)
 
 
@@ -278,4 +278,6 @@ def _live(row: tuple[Any, ...]) -> RunRecord:
     record_id, lost = islice(columns, 2)
     status = RunStatus.LOST if lost else RunStatus.RUNNING
     head = HEAD.read(columns)
-    return RunRecord(UUID(bytes=record_id), head, status, TestCounts(*columns))
+    total, passed, failed, retried = columns
+    counts = TestCounts(total=total, passed=passed, failed=failed, retried=retried)
+    return RunRecord(UUID(bytes=record_id), head, status, counts)
