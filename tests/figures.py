@@ -15,11 +15,10 @@ PACKAGE = ROOT / "hwci"
 VAGUE = {"one", "found", "asked", "kept", "said", "given", "told", "of", "it"}
 """Names that say nothing of what they are bound to."""
 FIELDS_LEAST = 3
-"""Of a class with fewer fields, half are shared by chance."""
+"""Fewer fields are shared by chance."""
 WORDS_LEAST = 4
 _SCRIPTS = PACKAGE / "server/web/static/js"
 GENERATED = _SCRIPTS / "words.js"
-_ANSWERS = ("contract", "wire")
 _OTHERS = ("engine", "analysis", "server")
 
 
@@ -55,14 +54,13 @@ def _declared(node: ast.ClassDef) -> Iterator[str]:
 
 def twins(trees: Mapping[Path, ast.Module]) -> list[str]:
     """Return the shapes of answers of which another class has at least half of the fields."""
-    others = classes(trees, *_OTHERS)
-    return [
-        f"{shape.place} as {other.place}"
-        for shape in classes(trees, *_ANSWERS)
-        if "Query" not in shape.place and "Body" not in shape.place
-        for other in [max(others, key=lambda other: len(other.names & shape.names))]
-        if 2 * len(other.names & shape.names) >= len(shape.names)
-    ]
+    others, pairs = classes(trees, *_OTHERS), []
+    for shape in classes(trees, "contract"):
+        twin = max(others, key=lambda other: len(other.names & shape.names))
+        shared = len(twin.names & shape.names)
+        if shared >= FIELDS_LEAST and 2 * shared >= len(shape.names):
+            pairs.append(f"{shape.place} as {twin.place}")
+    return pairs
 
 
 def bound(tree: ast.AST) -> Iterator[str]:
