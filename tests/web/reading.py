@@ -151,6 +151,11 @@ def between(low: float | None, high: float | None) -> str:
     return f"{start.removesuffix(' %')} to {end}"
 
 
+def range_of(share: Any) -> str:
+    """Write the interval of a share, whose ends are between 0 and 1."""
+    return between(*(None if share[end] is None else 100 * share[end] for end in ("low", "high")))
+
+
 def percent(value: Decimal) -> str:
     """Write a percentage."""
     return f"{value.quantize(Decimal('0.1'), ROUND_HALF_UP)} %"

@@ -15,7 +15,7 @@ from playwright.sync_api import Page, Route, expect
 
 from tests.support.moved import INSTANT
 from tests.web.conftest import Dashboard
-from tests.web.reading import TABLES, Asked, between, of_each_period_and_product, percent
+from tests.web.reading import TABLES, Asked, of_each_period_and_product, percent, range_of
 from tests.web.written import CAUSES, CELLS, WRITTEN, bare, counted, on_box
 
 # What shows all rows of the specification's tables.
@@ -242,7 +242,7 @@ def test_the_figures_of_each_box_of_a_flaky_test_are_the_apis_and_lead_to_their_
     row = max(next(asked.pages("flaky")), key=lambda one: (one["boxes"], one["retryPasses"]))
     test = {name: row[name] for name in ("repoKey", "suite", "testId")}
     found, suspect = asked.test(test), asked.suspect(test["testId"])
-    ranges = {one["boxKey"]: one["flakeRate"] for one in suspect["onBoxes"]}
+    ranges = {box["boxKey"]: box["flakeRate"] for box in suspect["onBoxes"]}
     period = {"from": asked.page()["period"]["from"], "to": asked.page()["period"]["to"]}
     reached = {**test, **period, "status": "reported", "helloOk": "true"}
 
@@ -254,9 +254,7 @@ def test_the_figures_of_each_box_of_a_flaky_test_are_the_apis_and_lead_to_their_
         bare(on_box(box, asked.runs({**reached, "boxKey": box["boxKey"]})["total"]))
         for box in found["boxes"]
     ]
-    expect(boxes.locator(".sure")).to_have_text(
-        [between(one["low"], one["high"]) for one in ranges.values()]
-    )
+    expect(boxes.locator(".sure")).to_have_text([range_of(share) for share in ranges.values()])
     assert list(ranges) == [box["boxKey"] for box in found["boxes"]]
     counted_runs = {"Run reports": {}, "Failed attempts": {"failedAttempt": "true"}}
     counted_runs["Passes on a retry"] = {"retryPass": "true"}
@@ -403,4 +401,4 @@ def share(figure: Any) -> str:
     if not figure["total"]:
         return ""
     rate = percent(Decimal(100 * figure["part"]) / figure["total"])
-    return f" · {rate} ({between(figure['low'], figure['high'])})"
+    return f" · {rate} ({range_of(figure)})"

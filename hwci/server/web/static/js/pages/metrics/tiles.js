@@ -3,7 +3,7 @@
 // to its rows, here or on another page, where the dashboard lists them.
 
 import { addressOf, change, go } from "../../address.js";
-import { count, counted, percent, range, signed } from "../../format.js";
+import { count, counted, percent, rangeOf, signed } from "../../format.js";
 import { html } from "../../html.js";
 import { scopeOf } from "../../parts/frame/scope.js";
 import { Trend } from "../../parts/trend.js";
@@ -12,7 +12,7 @@ import { toLost } from "./lost_boards.js";
 import { toMerges } from "./merges.js";
 import { NOTHING_TO_COUNT, TITLES } from "../../words.js";
 
-const WIDEST = { low: 88.8, high: 100 };
+const WIDEST = { low: 0.888, high: 1 };
 const WITHIN = "The range that holds the true share with 95 % certainty";
 
 /**
@@ -131,8 +131,7 @@ function changeText(against, name, { from }) {
 
 /** A share with the interval of `sure`, which comes later: its place is kept, so that nothing below moves. */
 function share(part, whole, sure) {
-  const { low, high } = sure ?? WIDEST;
-  const within = html`<span class=${sure ? "range" : "range unknown"} title=${WITHIN}>(${range(low, high)})</span>`;
+  const within = html`<span class=${sure ? "range" : "range unknown"} title=${WITHIN}>(${rangeOf(sure ?? WIDEST)})</span>`;
   return html` · <span class="unbroken">${percent((100 * part) / whole)}</span> ${within}`;
 }
 
