@@ -11,7 +11,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from hwci.analysis.benches import words
-from hwci.analysis.certainty import rates
+from hwci.analysis.certainty import share_of_cases
 from hwci.contract.benches import LostRun
 
 if TYPE_CHECKING:
@@ -56,9 +56,11 @@ def health_of(places: Sequence[tuple[Trials, int]]) -> Health:
         if number in trials.lost
     ]
     reached = [run for run in runs if run.hello_ok]
+    unreached = share_of_cases(len(runs) - len(reached), len(runs))
+    assert unreached is not None, "a box without a run has no health"
     return Health(
-        unreached=_rate(len(runs) - len(reached), len(runs)),
-        lost=_rate(len(lost), len(reached)) if reached else None,
+        unreached=unreached,
+        lost=share_of_cases(len(lost), len(reached)),
         lost_runs=sorted(lost, key=lambda run: run.started_at),
         board_time=covered((run.started_at, run.ended_at) for run in runs),
         last_run_at=max(run.started_at for run in runs),
@@ -76,11 +78,6 @@ def covered(spans: Iterable[tuple[datetime, datetime]]) -> timedelta:
         if end > begin:
             found, until = found + (end - begin), end
     return found
-
-
-def _rate(part: int, total: int) -> Share:
-    [share] = rates([(part, total)])
-    return share
 
 
 def _lost(trials: Trials, run: RunOutcomes, lost: Lost) -> LostRun:
