@@ -92,8 +92,8 @@ def of_boxes(
         return f"on {boxes[0]}, the only box"
     if uncompared is not None:
         return of_uncompared(uncompared)
-    told = "" if blame is None else of_blame(blame, failed_on, notes)
-    return told or "not enough runs to compare its boxes"
+    text = "" if blame is None else of_blame(blame, failed_on, notes)
+    return text or "not enough runs to compare its boxes"
 
 
 def of_uncompared(uncompared: Uncompared) -> str:
