@@ -229,7 +229,7 @@ def ranked(
     rows = read_flakiest(history, scope, period)
     if rank_by is RankBy.LOWER_BOUND:
         lows = [rate.low or 0.0 for rate in flake_rates(rows)]
-        by_low = sorted(zip(lows, rows, strict=True), key=lambda row: -row[0])
+        by_low = sorted(zip(lows, rows, strict=True), key=lambda pair: -pair[0])
         rows = [row for _, row in by_low]
     return flakiest_tests(rows, selection)
 
