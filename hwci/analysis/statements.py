@@ -104,10 +104,6 @@ class Known(NamedTuple):
         return self.blame is not None and self.blame.blamed is blamed
 
 
-def _is_unseen(known: Known) -> bool:
-    return bool(known.unseen)
-
-
 def _is_broken(known: Known) -> bool:
     suggestion = known.found
     if isinstance(suggestion, str):
@@ -120,10 +116,6 @@ def _is_fixed(known: Known) -> bool:
     return fixed and known.failing is None
 
 
-def _is_steady(known: Known) -> bool:
-    return not known.tried.failed and known.tried.runs >= RUNS_NEEDED
-
-
 def _lost_its_board(known: Known) -> bool:
     """Whether it loses the board beyond chance, or never failed otherwise."""
     lost = len(known.tried.lost_here)
@@ -132,11 +124,11 @@ def _lost_its_board(known: Known) -> bool:
 
 CLAIMS: Mapping[Claim, Callable[[Known], bool]] = {
     Claim.NO_RUN: lambda known: not known.tried.runs,
-    Claim.NOT_SEEN: _is_unseen,
+    Claim.NOT_SEEN: lambda known: bool(known.unseen),
     Claim.FAILS_NOW: lambda known: known.fails_steadily,
     Claim.BROKEN: _is_broken,
     Claim.LOST_BOARD: _lost_its_board,
-    Claim.STEADY: _is_steady,
+    Claim.STEADY: lambda known: not known.tried.failed and known.tried.runs >= RUNS_NEEDED,
     Claim.FIXED: _is_fixed,
     Claim.MENDED: lambda known: known.is_blamed_before_its_note,
     Claim.ONE_BOX: lambda known: known.is_blamed(Blamed.ONE),
