@@ -97,13 +97,13 @@ def one_test(
     )
 
 
-def _seen(found: ProductOutcomes, number: int, history: RecordedRuns) -> Iterator[Seen]:
+def _seen(outcomes: ProductOutcomes, number: int, history: RecordedRuns) -> Iterator[Seen]:
     """Yield the runs with a test, in the order of reports. One that never reached the hardware
     often lists no test: it counts where its workflow ran the test on its box.
     """
-    lost = Trials(found, history.check_time, {}).lost
-    usual = {(run.workflow, run.box_key) for run in found.runs if run.ran >> number & 1}
-    for at, run in enumerate(found.runs):
+    lost = Trials(outcomes, history.check_time, {}).lost
+    usual = {(run.workflow, run.box_key) for run in outcomes.runs if run.ran >> number & 1}
+    for at, run in enumerate(outcomes.runs):
         ran = run.ran >> number & 1
         if not run.hello_ok and (ran or (not run.ran and (run.workflow, run.box_key) in usual)):
             yield Seen(run, Did.LOST, None)
@@ -120,13 +120,13 @@ def _did(result: NotableResult | None) -> Did:
 
 
 def _tries(groups: Sequence[Sequence[Seen]]) -> list[Tries]:
-    counts = [Counter(one.did for one in group) for group in groups]
+    counts = [Counter(row.did for row in group) for group in groups]
     firsts = [(did[Did.RETRIED] + did[Did.FAILED], did.total() - did[Did.LOST]) for did in counts]
     known = [pair for pair in firsts if pair[1]]
     rate_of = dict(zip(known, rates(known), strict=True)) if known else {}
     tries = []
     for group, did, first in zip(groups, counts, firsts, strict=True):
-        results = [one.result for one in group if one.result is not None]
+        results = [row.result for row in group if row.result is not None]
         retries = sum(result.attempts - 1 for result in results)
         fails = [result for result in results if result.outcome is Outcome.FAIL]
         verdicts = Counter(fail.verdict for fail in fails)
@@ -136,11 +136,11 @@ def _tries(groups: Sequence[Sequence[Seen]]) -> list[Tries]:
                 retried=did[Did.RETRIED],
                 failed=did[Did.FAILED],
                 lost=did[Did.LOST],
-                attempts=sum(one.run.hello_ok for one in group) + retries,
+                attempts=sum(row.run.hello_ok for row in group) + retries,
                 failed_attempts=retries + len(fails),
                 first=rate_of.get(first) or share(*first, None),
                 verdicts=Verdicts(**{verdict.value: times for verdict, times in verdicts.items()}),
-                last_run_at=max(one.run.started_at for one in group),
+                last_run_at=max(row.run.started_at for row in group),
             )
         )
     return tries
@@ -154,10 +154,10 @@ def _day(at: datetime, days: Sequence[CalendarDay]) -> int:
 def _by_day(seen: Iterable[Seen], days: Sequence[CalendarDay]) -> tuple[DayTries, ...]:
     counts: dict[int, Counter[Did]] = defaultdict(Counter)
     unnamed: Counter[int] = Counter()
-    for one in seen:
-        day = _day(one.run.started_at, days)
-        counts[day][one.did] += 1
-        unnamed[day] += not one.run.ran
+    for row in seen:
+        day = _day(row.run.started_at, days)
+        counts[day][row.did] += 1
+        unnamed[day] += not row.run.ran
     return tuple(
         DayTries(
             day=day,
@@ -182,8 +182,8 @@ def _marks(
     seen: Iterable[Seen], days: Sequence[CalendarDay], history: RecordedRuns, repo_key: str
 ) -> tuple[CommitMark, ...]:
     first: dict[str, datetime] = {}
-    for one in seen:
-        first.setdefault(one.run.sha, one.run.started_at)
+    for row in seen:
+        first.setdefault(row.run.sha, row.run.started_at)
     by_day: dict[int, list[str]] = defaultdict(list)
     for sha, at in first.items():
         by_day[_day(at, days)].append(sha)
@@ -205,18 +205,18 @@ def _subjects(history: RecordedRuns, repo_key: str, shas: Collection[str]) -> Ma
 
 
 def _retries(seen: Iterable[Seen]) -> Given:
-    tried = [one for one in seen if one.result is not None and one.result.attempts > 1]
-    return Given(tries=len(tried), passed=sum(one.did is Did.RETRIED for one in tried))
+    tried = [row for row in seen if row.result is not None and row.result.attempts > 1]
+    return Given(tries=len(tried), passed=sum(row.did is Did.RETRIED for row in tried))
 
 
 def _reruns(seen: Iterable[Seen]) -> Given:
     failed: set[tuple[str, str]] = set()
     tries = passed = 0
-    for one in seen:
-        place = one.run.sha, one.run.box_key
-        if place in failed and one.did is not Did.LOST:
+    for row in seen:
+        place = row.run.sha, row.run.box_key
+        if place in failed and row.did is not Did.LOST:
             tries += 1
-            passed += one.did is not Did.FAILED
-        if one.did is Did.FAILED:
+            passed += row.did is not Did.FAILED
+        if row.did is Did.FAILED:
             failed.add(place)
     return Given(tries=tries, passed=passed)

@@ -54,15 +54,17 @@ class Concluded(NamedTuple):
 def concluded(about: About, test: OneTest, tries: Tries) -> Concluded:
     """Return what is to be said of a test. `tries`: those of all its boxes."""
     known = _known(about, tries)
-    told = answer(known)
+    conclusion = answer(known)
     only = ""
-    if test.boxes_total == 1 and known.tried.failed and not told.names_only_box:
+    if test.boxes_total == 1 and known.tried.failed and not conclusion.names_only_box:
         only = f"only {test.boxes[0].box_key} ran it, so no other tells bench from firmware"
     since = None if isinstance(known.found, str) else known.found.since
     return Concluded(
-        told.statement,
-        _sentences([told.sentence]),
-        _sentences([*_evidence(known, told.statement, test, tries), only, told.to_tell]),
+        conclusion.statement,
+        _sentences([conclusion.sentence]),
+        _sentences(
+            [*_evidence(known, conclusion.statement, test, tries), only, conclusion.to_tell]
+        ),
         since is not None and since.before >= LIKELY and not since.is_first,
         since,
     )
@@ -81,21 +83,23 @@ def with_words(test: OneTest, conclusion: Concluded) -> OneTest:
     )
 
 
-def _sentences(said: Iterable[str]) -> str:
-    return " ".join(f"{sentence[0].upper()}{sentence[1:]}." for sentence in said if sentence)
+def _sentences(sentences: Iterable[str]) -> str:
+    return " ".join(f"{sentence[0].upper()}{sentence[1:]}." for sentence in sentences if sentence)
 
 
 def _known(about: About, tries: Tries) -> Known:
     history, runs, test_id, pending, incidents, notes = about
     seen = SeenProduct(history, runs, notes)
     never_passed = is_broken(tries.attempts, tries.failed_attempts)
-    found = seen.found(test_id, never_passed=never_passed)
-    return known_of(seen.tried(test_id), pending, found, seen.blame_of(test_id), incidents, notes)
+    suggestion = seen.found(test_id, never_passed=never_passed)
+    return known_of(
+        seen.tried(test_id), pending, suggestion, seen.blame_of(test_id), incidents, notes
+    )
 
 
 def _evidence(known: Known, statement: Statement, test: OneTest, tries: Tries) -> Sequence[str]:
     """Return on what the answer rests."""
-    found, counts = known.found, _counts(test, tries)
+    suggestion, counts = known.found, _counts(test, tries)
     lost = known.tried.lost_here if statement.claim is not Claim.LOST_BOARD else ()
     lost_here = f"{counted(len(lost), 'run')} of these lost the board at it" if lost else ""
     if not known.tried.failed:
@@ -112,13 +116,13 @@ def _evidence(known: Known, statement: Statement, test: OneTest, tries: Tries) -
     unseen = [
         f"it failed on {box}, too, and was not seen there since {day(at)}" for box, at in gone
     ]
-    if isinstance(found, str):
-        is_missing = known.failing is not None and found != NEVER_PASSED
-        missing = f"not enough data to say more: {found}" if is_missing else ""
+    if isinstance(suggestion, str):
+        is_missing = known.failing is not None and suggestion != NEVER_PASSED
+        missing = f"not enough data to say more: {suggestion}" if is_missing else ""
         return [missing, on_box, counts, *unseen, lost_here]
-    since = f"its runs say that it has failed {since_when(found.since)}" if fails else ""
-    fixed = "" if fails or statement.claim is Claim.NOT_SEEN else of_fixed(found)
-    return [since, on_box, of_change(found.since), fixed, counts, *unseen, lost_here]
+    since = f"its runs say that it has failed {since_when(suggestion.since)}" if fails else ""
+    fixed = "" if fails or statement.claim is Claim.NOT_SEEN else of_fixed(suggestion)
+    return [since, on_box, of_change(suggestion.since), fixed, counts, *unseen, lost_here]
 
 
 def _counts(test: OneTest, tries: Tries) -> str:
@@ -131,10 +135,10 @@ def _counts(test: OneTest, tries: Tries) -> str:
 
 def _given(test: OneTest) -> str:
     """Say what a retry gave, or else another run."""
-    for given, what in (
+    for tally, what in (
         (test.retries, "a retry"),
         (test.reruns, "a rerun of the same commit on the same box"),
     ):
-        if given.tries:
-            return f"{what} passed in {given.passed:,} of {counted(given.tries, 'run')}"
+        if tally.tries:
+            return f"{what} passed in {tally.passed:,} of {counted(tally.tries, 'run')}"
     return "no failure was tried again"

@@ -90,9 +90,9 @@ def _no_run(_: Known, statement: Statement) -> Answer:
 def _broken(known: Known, statement: Statement) -> Answer:
     if known.found == NEVER_PASSED:
         return Answer(statement, f"Broken: {NEVER_PASSED}", "broken")
-    found = known.suggested
-    passed = "has not passed on each box" if found.fixed.clean_runs else "has not passed"
-    return Answer(statement, f"Broken {since_when(found.since)}: it {passed} since", "broken")
+    suggestion = known.suggested
+    passed = "has not passed on each box" if suggestion.fixed.clean_runs else "has not passed"
+    return Answer(statement, f"Broken {since_when(suggestion.since)}: it {passed} since", "broken")
 
 
 def _lost_board(known: Known, statement: Statement) -> Answer:
@@ -139,13 +139,13 @@ def _not_seen(known: Known, statement: Statement) -> Answer:
 
 
 def _fixed(known: Known, statement: Statement) -> Answer:
-    found = known.suggested
-    when = since_when(found.since)
-    if not found.broken:
-        sentence = f"Fixed{sure(found.fixed.chance)}: it was flaky {when}"
+    suggestion = known.suggested
+    when = since_when(suggestion.since)
+    if not suggestion.broken:
+        sentence = f"Fixed{sure(suggestion.fixed.chance)}: it was flaky {when}"
         return Answer(statement, sentence, "fixed")
     # Of several commits the failures beside it tell fewer: their lists know the last pass.
-    since = f" {when}" if _has_commit(found) or is_toss(found.since) else ""
+    since = f" {when}" if _has_commit(suggestion) or is_toss(suggestion.since) else ""
     return Answer(statement, f"Fixed: it was broken{since}, and passes now", "fixed")
 
 
@@ -199,24 +199,24 @@ def _only_box(known: Known, statement: Statement) -> Answer:
 
 
 def _alike(known: Known, statement: Statement) -> Answer:
-    found = known.suggested
+    suggestion = known.suggested
     race = "a race in the firmware or in the test is likely"
-    if _has_commit(found):
-        kind, share = max(found.since.by_kind.items(), key=lambda kind: kind[1])
+    if _has_commit(suggestion):
+        kind, share = max(suggestion.since.by_kind.items(), key=lambda kind: kind[1])
         race = _RACE_IN.get(kind, "suspect that commit") if share >= LIKELY else race
     on, boxes = f"on {listed(statement.boxes)} alike", "boxes alike"
-    if len(statement.boxes) == found.boxes.boxes_total:
+    if len(statement.boxes) == suggestion.boxes.boxes_total:
         on, boxes = "on all boxes alike", "all boxes alike"
     sentence = f"Flaky {on}{likely_words(statement)}{_when(known)}: {race}"
-    return Answer(statement, sentence, f"{_since_commit(found, 'flaky')}, {boxes}")
+    return Answer(statement, sentence, f"{_since_commit(suggestion, 'flaky')}, {boxes}")
 
 
 def _flaky(known: Known, statement: Statement) -> Answer:
-    found = known.suggested
+    suggestion = known.suggested
     why = "not enough data to say whether on one box or on all"
     if known.tried.uncompared is not None:
         why = of_uncompared(known.tried.uncompared)
-    return Answer(statement, f"Flaky{_when(known)}: {why}", _since_commit(found, "flaky"))
+    return Answer(statement, f"Flaky{_when(known)}: {why}", _since_commit(suggestion, "flaky"))
 
 
 _WORDS: Mapping[Claim, Callable[[Known, Statement], Answer]] = {
@@ -240,8 +240,8 @@ def _when(known: Known) -> str:
     return "" if isinstance(known.found, str) else f", {since_when(known.found.since)}"
 
 
-def _since_commit(found: Intermittent, otherwise: str) -> str:
-    return f"flaky since {_likeliest(found)}" if _has_commit(found) else otherwise
+def _since_commit(suggestion: Intermittent, otherwise: str) -> str:
+    return f"flaky since {_likeliest(suggestion)}" if _has_commit(suggestion) else otherwise
 
 
 def likely_words(statement: Statement) -> str:
@@ -256,11 +256,11 @@ def on_boxes(boxes: Sequence[str]) -> str:
     return f"on {boxes[0]}" if len(boxes) == 1 else f"on {len(boxes):,} boxes"
 
 
-def _has_commit(found: Intermittent) -> bool:
+def _has_commit(suggestion: Intermittent) -> bool:
     """Whether one commit likely did it."""
-    since = found.since
+    since = suggestion.since
     return since.before < LIKELY and since.suspects[0].chance >= LIKELY and not is_toss(since)
 
 
-def _likeliest(found: Intermittent) -> str:
-    return short(found.since.suspects[0].sha)
+def _likeliest(suggestion: Intermittent) -> str:
+    return short(suggestion.since.suspects[0].sha)

@@ -64,15 +64,15 @@ class Known(NamedTuple):
         now; or all to blame, or on which it failed, unless all passed last; or those that
         keep it from being fixed. Where one that still runs fails, that is said instead.
         """
-        gone, found = self.tried.gone, self.found
+        gone, suggestion = self.tried.gone, self.found
         if self.failing is not None:
             boxes = {*self.failing.boxes}
-        elif isinstance(found, str):
+        elif isinstance(suggestion, str):
             failed_on = {*self.tried.failed_on} if self.tried.failed_last else set()
             boxes = {*culprits(self.blame)} or failed_on
         else:
-            boxes = {*(found.judged_on or found.failed_on)}
-            if found.would_be_fixed:
+            boxes = {*(suggestion.judged_on or suggestion.failed_on)}
+            if suggestion.would_be_fixed:
                 boxes &= gone.keys()
         return {box: gone[box] for box in sorted(boxes)} if boxes <= gone.keys() else {}
 
@@ -104,24 +104,16 @@ class Known(NamedTuple):
         return self.blame is not None and self.blame.blamed is blamed
 
 
-def _is_unseen(known: Known) -> bool:
-    return bool(known.unseen)
-
-
 def _is_broken(known: Known) -> bool:
-    found = known.found
-    if isinstance(found, str):
-        return found == NEVER_PASSED
-    return found.broken and not found.would_be_fixed
+    suggestion = known.found
+    if isinstance(suggestion, str):
+        return suggestion == NEVER_PASSED
+    return suggestion.broken and not suggestion.would_be_fixed
 
 
 def _is_fixed(known: Known) -> bool:
     fixed = not isinstance(known.found, str) and known.found.is_fixed
     return fixed and known.failing is None
-
-
-def _is_steady(known: Known) -> bool:
-    return not known.tried.failed and known.tried.runs >= RUNS_NEEDED
 
 
 def _lost_its_board(known: Known) -> bool:
@@ -132,11 +124,11 @@ def _lost_its_board(known: Known) -> bool:
 
 CLAIMS: Mapping[Claim, Callable[[Known], bool]] = {
     Claim.NO_RUN: lambda known: not known.tried.runs,
-    Claim.NOT_SEEN: _is_unseen,
+    Claim.NOT_SEEN: lambda known: bool(known.unseen),
     Claim.FAILS_NOW: lambda known: known.fails_steadily,
     Claim.BROKEN: _is_broken,
     Claim.LOST_BOARD: _lost_its_board,
-    Claim.STEADY: _is_steady,
+    Claim.STEADY: lambda known: not known.tried.failed and known.tried.runs >= RUNS_NEEDED,
     Claim.FIXED: _is_fixed,
     Claim.MENDED: lambda known: known.is_blamed_before_its_note,
     Claim.ONE_BOX: lambda known: known.is_blamed(Blamed.ONE),
@@ -152,7 +144,7 @@ CLAIMS: Mapping[Claim, Callable[[Known], bool]] = {
 def statement_of(known: Known) -> Statement:
     """Return the first claim that holds of a test."""
     claim = next(claim for claim, holds in CLAIMS.items() if holds(known))
-    tried, blame, found = known.tried, known.blame, known.found
+    tried, blame, suggestion = known.tried, known.blame, known.found
     boxes, chance, since = tried.boxes, None, None
     if claim is Claim.FAILS_NOW and known.failing is not None:
         boxes, since = known.failing.boxes, known.failing.since
@@ -160,8 +152,8 @@ def statement_of(known: Known) -> Statement:
         boxes = sorted({run.box_key for run in tried.lost_here})
     elif claim is Claim.NOT_SEEN:
         boxes, since = [*known.unseen], min(known.unseen.values())
-    elif claim is Claim.FIXED and not isinstance(found, str):
-        chance = None if found.broken else found.fixed.chance
+    elif claim is Claim.FIXED and not isinstance(suggestion, str):
+        chance = None if suggestion.broken else suggestion.fixed.chance
     if claim not in OF_BOXES or blame is None:
         return Statement(
             claim=claim,
@@ -195,14 +187,14 @@ OF_BOXES = {Claim.MENDED, Claim.ONE_BOX, Claim.GROUP, Claim.ALIKE}
 
 def known_of_row(row: Suspect, incidents: Iterable[Described] = ()) -> Known:
     """Return what is known of a row of "Flakiest tests"."""
-    found = row.found or row.missing or ""
-    return known_of(row.tried, row.pending, found, row.blame, incidents, row.notes)
+    suggestion = row.found or row.missing or ""
+    return known_of(row.tried, row.pending, suggestion, row.blame, incidents, row.notes)
 
 
 def known_of(
     tried: Tried,
     pending: Sequence[Group],
-    found: Intermittent | str,
+    suggestion: Intermittent | str,
     blame: Blame[Side] | None,
     incidents: Iterable[Described] = (),
     notes: Mapping[str, Note] | None = None,
@@ -212,17 +204,17 @@ def known_of(
     is one on a box that is gone, beside those on boxes that still run it.
     """
     # Where it never failed, the rules count what runs failed that had lost their board before it.
-    branch = None if isinstance(found, str) else found.since.branch
+    branch = None if isinstance(suggestion, str) else suggestion.since.branch
     still = [group for group in pending if group.first.key.lane.box_key not in tried.gone]
     failing = fails_on(still or pending, branch) if tried.failed else None
-    return Known(tried, failing, found, blame, look_first_at(failing, incidents), notes or {})
+    return Known(tried, failing, suggestion, blame, look_first_at(failing, incidents), notes or {})
 
 
 def look_first_at(failing: Failing | None, incidents: Iterable[Described]) -> Sequence[str]:
     """Return what is said of the incident on the branch where a test fails now. An incident that
     began on a box where this test does not fail says nothing of it, and two say two things.
     """
-    told = {
+    sentences = {
         described.look_first
         for described in incidents
         if failing
@@ -230,7 +222,7 @@ def look_first_at(failing: Failing | None, incidents: Iterable[Described]) -> Se
         and described.incident.lane.branch == failing.branch
         and described.incident.lane.box_key in failing.boxes
     }
-    return [*told] if len(told) == 1 else []
+    return [*sentences] if len(sentences) == 1 else []
 
 
 def fails_on(pending: Sequence[Group], branch: str | None = None) -> Failing | None:

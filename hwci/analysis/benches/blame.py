@@ -274,4 +274,4 @@ def _log_comb(n: int, k: int) -> float:
 
 def _log_sum(logs: Sequence[float]) -> float:
     highest = max(logs)
-    return highest + log(sum(exp(one - highest) for one in logs))
+    return highest + log(sum(exp(value - highest) for value in logs))

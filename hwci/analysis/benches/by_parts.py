@@ -44,12 +44,12 @@ def whole(parts: Parts) -> Tally:
 
 def added(some: Iterable[Parts]) -> Parts:
     """Add up what was counted by several in each part of the same time."""
-    found: dict[int, Tally] = {}
+    totals: dict[int, Tally] = {}
     for parts in some:
         for number, (part, total) in parts.items():
-            before = found.get(number, Tally(0, 0))
-            found[number] = Tally(before.part + part, before.total + total)
-    return found
+            before = totals.get(number, Tally(0, 0))
+            totals[number] = Tally(before.part + part, before.total + total)
+    return totals
 
 
 def sure_shares(*counted: Parts) -> list[Share]:

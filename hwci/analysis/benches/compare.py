@@ -129,9 +129,9 @@ def false_discoveries(chances: Numbers) -> Numbers:
 
     order = np.argsort(chances)[::-1]
     ranks = np.arange(len(chances), 0, -1)
-    found = np.empty(len(chances))
-    found[order] = np.minimum.accumulate(chances[order] * len(chances) / ranks)
-    return np.minimum(found, 1)
+    shares = np.empty(len(chances))
+    shares[order] = np.minimum.accumulate(chances[order] * len(chances) / ranks)
+    return np.minimum(shares, 1)
 
 
 def _at_least_half(rows: Numbers, above: Sum, below: Sum) -> tuple[Numbers, Numbers]:
@@ -159,8 +159,8 @@ def chances_by_curve(rows: Numbers) -> Numbers:
     shape = 4 / np.where(bent, skew, 1) ** 2  # of the gamma distribution that it is
     at = np.maximum(shape + np.sqrt(shape) * np.sign(skew) * beyond, 0)
     curve = np.where(skew > 0, gammaincc(shape, at), gammainc(shape, at))
-    found = np.where(bent, curve, ndtr(-beyond))
-    chances: Numbers = np.clip(found, np.exp(-rows[:, Sum.WAYS]), 1)
+    tails = np.where(bent, curve, ndtr(-beyond))
+    chances: Numbers = np.clip(tails, np.exp(-rows[:, Sum.WAYS]), 1)
     return chances
 
 
@@ -174,7 +174,7 @@ def chances_of_boxes(strata: Strata, check_time: Callable[[], None]) -> Numbers:
     if not strata.excess or sum(map(len, strata.excess)) * _DRAWS > _DRAWN_MAX:
         return curve
     excess, on = np.concatenate(strata.excess), np.concatenate(strata.ran_on)
-    group = np.repeat(np.arange(len(strata.excess)), [len(one) for one in strata.excess])
+    group = np.repeat(np.arange(len(strata.excess)), [*map(len, strata.excess)])
     size, random = len(strata.by_box), np.random.default_rng(_SEED)
     least = np.bincount(on, excess, size) - 1e-9
     beyond = np.zeros(size)

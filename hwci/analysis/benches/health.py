@@ -40,11 +40,11 @@ class Health:
 
 def runs_by_side(products: Sequence[Trials]) -> Mapping[Side, Sequence[tuple[Trials, int]]]:
     """Return the product and the place of the runs of each box."""
-    found: dict[Side, list[tuple[Trials, int]]] = defaultdict(list)
+    runs: dict[Side, list[tuple[Trials, int]]] = defaultdict(list)
     for product in products:
         for number, run in enumerate(product.found.runs):
-            found[product.side_of(run)].append((product, number))
-    return found
+            runs[product.side_of(run)].append((product, number))
+    return runs
 
 
 def health_of(places: Sequence[tuple[Trials, int]]) -> Health:
@@ -72,12 +72,12 @@ def health_of(places: Sequence[tuple[Trials, int]]) -> Health:
 
 def covered(spans: Iterable[tuple[datetime, datetime]]) -> timedelta:
     """Return the time within any of these spans."""
-    found, until = timedelta(), None
+    total, until = timedelta(), None
     for start, end in sorted(spans):
         begin = start if until is None else max(start, until)
         if end > begin:
-            found, until = found + (end - begin), end
-    return found
+            total, until = total + (end - begin), end
+    return total
 
 
 def _lost(trials: Trials, run: RunOutcomes, lost: Lost) -> LostRun:

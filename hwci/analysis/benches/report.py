@@ -226,7 +226,8 @@ def box_health(read: Read, compared: Mapping[int, Comparison], side: Side) -> Bo
     if not idle and earlier in read.places:
         before = _figures(read, compared, earlier)
     if note is not None:
-        figures = _with(figures, words.of_note(note, figures, before, idle=idle))
+        about = words.of_note(note, figures, before, idle=idle)
+        figures = replace(figures, says=about.text, answer=about.answer, evidence=about.evidence)
     return BoxHealth(
         **vars(figures),
         box_key=box_key,
@@ -235,10 +236,6 @@ def box_health(read: Read, compared: Mapping[int, Comparison], side: Side) -> Bo
         idle=idle,
         last_seen_at=read.known.seen.get(box_key),
     )
-
-
-def _with(figures: BoxFigures, about: words.Words) -> BoxFigures:
-    return replace(figures, says=about.text, answer=about.answer, evidence=about.evidence)
 
 
 def _figures(read: Read, compared: Mapping[int, Comparison], side: Side) -> BoxFigures:

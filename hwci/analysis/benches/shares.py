@@ -41,26 +41,26 @@ def tallies(runs: Iterable[RunOutcomes], ran: Period) -> Tallies:
         if run.hello_ok and run.ran:
             results = by_part[part_of(run.started_at, ran)]
             results.all += run.ran.bit_count()
-            for one in run.notable.values():
-                failed = one.outcome is Outcome.FAIL
-                results.retries += one.attempts - 1
+            for result in run.notable.values():
+                failed = result.outcome is Outcome.FAIL
+                results.retries += result.attempts - 1
                 results.failed += failed
-                results.blamed += failed and one.verdict is Verdict.INFRA
+                results.blamed += failed and result.verdict is Verdict.INFRA
     return Tallies(
         reached=Tally(reached, all_runs),
-        blamed={at: Tally(one.blamed, one.all) for at, one in by_part.items()},
+        blamed={at: Tally(results.blamed, results.all) for at, results in by_part.items()},
         flaky={
-            at: Tally(one.retries + one.failed, one.all + one.retries)
-            for at, one in by_part.items()
+            at: Tally(results.retries + results.failed, results.all + results.retries)
+            for at, results in by_part.items()
         },
     )
 
 
 def together(some: Iterable[Tallies]) -> Tallies:
     """Add what was counted of several products or boxes in the same time."""
-    found = [*some]
+    counts = [*some]
     return Tallies(
-        reached=Tally(*(sum(one.reached[at] for one in found) for at in (0, 1))),
-        blamed=added(one.blamed for one in found),
-        flaky=added(one.flaky for one in found),
+        reached=Tally(*(sum(count.reached[at] for count in counts) for at in (0, 1))),
+        blamed=added(count.blamed for count in counts),
+        flaky=added(count.flaky for count in counts),
     )

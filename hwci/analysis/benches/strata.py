@@ -87,7 +87,7 @@ class Strata:
         """Add the runs of one commit that can be compared."""
         import numpy as np
 
-        on = np.array([self.boxes[one.side] for one in group])
+        on = np.array([self.boxes[trial.side] for trial in group])
         order = np.argsort(on, kind="stable")
         boxes, starts = np.unique(on[order], return_index=True)
         sums = np.zeros((len(boxes), len(Sum)))
@@ -178,8 +178,8 @@ def _columns(
     import numpy as np
 
     every = 0
-    for one in group:
-        every |= one.ran
+    for trial in group:
+        every |= trial.ran
     tests = np.fromiter(tests_in(every), dtype=np.int64)
     width = (every.bit_length() + 7) // 8
     at_once = max(1, _CELLS // len(group))
@@ -187,20 +187,20 @@ def _columns(
         some = tests[start : start + at_once]
         yield (
             some,
-            _bits([one.ran for one in group], width, some),
-            _bits([one.failed for one in group], width, some),
+            _bits([trial.ran for trial in group], width, some),
+            _bits([trial.failed for trial in group], width, some),
         )
 
 
 def _bits(masks: Sequence[int], width: int, tests: Whole) -> NDArray[np.bool_]:
     import numpy as np
 
-    found = np.empty((len(masks), len(tests)), dtype=bool)
+    bits = np.empty((len(masks), len(tests)), dtype=bool)
     byte, bit = tests >> 3, (tests & 7).astype(np.uint8)
     for row, mask in enumerate(masks):
         raw = np.frombuffer(mask.to_bytes(width, "little"), dtype=np.uint8)
-        found[row] = raw[byte] >> bit & 1
-    return found
+        bits[row] = raw[byte] >> bit & 1
+    return bits
 
 
 def _of_strata(of_box: Whole, bad: Whole) -> Numbers:
@@ -244,21 +244,22 @@ def _of_strata(of_box: Whole, bad: Whole) -> Numbers:
 
 
 def _moments(
-    of: Whole | int, drawn: Whole, second: Numbers | float, third: Numbers | float
+    size: Whole | int, drawn: Whole, second: Numbers | float, third: Numbers | float
 ) -> tuple[Numbers, Numbers]:
     """Return variance and third central moment of the sum of `drawn` of so many numbers, drawn
     without putting back, whose own moments about their mean, 0, are given.
     """
     import numpy as np
 
-    rest, at_least_two, at_least_three = of - drawn, np.maximum(of - 1, 1), np.maximum(of - 2, 1)
+    rest = size - drawn
+    at_least_two, at_least_three = np.maximum(size - 1, 1), np.maximum(size - 2, 1)
     pairs = drawn * rest / at_least_two
     return pairs * second, pairs * (rest - drawn) / at_least_three * third
 
 
-def _ways(of: Whole | int, drawn: Whole) -> Numbers:
+def _ways(size: Whole | int, drawn: Whole) -> Numbers:
     """Return the logarithm of the number of ways to draw so many."""
     from scipy.special import gammaln
 
-    ways: Numbers = gammaln(of + 1) - gammaln(drawn + 1) - gammaln(of - drawn + 1)
+    ways: Numbers = gammaln(size + 1) - gammaln(drawn + 1) - gammaln(size - drawn + 1)
     return ways

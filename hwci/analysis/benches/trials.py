@@ -173,12 +173,12 @@ class Trials:
     @cached_property
     def by_stratum(self) -> Mapping[Stratum, Sequence[Trial]]:
         """The trials of each commit, without reruns."""
-        waits, found = _waits(self.orders), dict[Stratum, list[Trial]]()
+        waits, strata = _waits(self.orders), dict[Stratum, list[Trial]]()
         for sha, trials in self._by_commit.items():
             for trial in trials:
                 after = waits.get(box_of(trial.side), frozenset())
-                found.setdefault(Stratum(sha, after), []).append(trial)
-        return found
+                strata.setdefault(Stratum(sha, after), []).append(trial)
+        return strata
 
     @cached_property
     def _by_commit(self) -> Mapping[str, Sequence[Trial]]:
@@ -274,7 +274,7 @@ class Trials:
     @cached_property
     def lost(self) -> Mapping[int, Lost]:
         """The runs that lost their board, by their place in the list of runs."""
-        found = {}
+        losses = {}
         for number, run in enumerate(self.found.runs):
             end = failed_to_the_end(run)
             if len(end) >= LOST_TESTS_MIN:
@@ -283,8 +283,8 @@ class Trials:
                 for test in end:
                     chance *= self._failing(run, test)
                 if chance <= LOST_CHANCE_MAX:
-                    found[number] = Lost(end, chance)
-        return found
+                    losses[number] = Lost(end, chance)
+        return losses
 
     def _failing(self, run: RunOutcomes, test: int) -> float:
         """Return how often a test fails in other runs: of the same commit, if there are any, for a
@@ -352,7 +352,7 @@ def alike(trials: Sequence[Trial], check_time: Callable[[], None]) -> Iterator[S
     ran both before and after its note, what ran before is left out.
     """
     groups: list[tuple[int, list[Trial]]] = []
-    for trial in sorted(trials, key=lambda one: -one.ran.bit_count()):
+    for trial in sorted(trials, key=lambda trial: -trial.ran.bit_count()):
         check_time()
         for tests, group in groups:
             if 2 * (tests & trial.ran).bit_count() >= (tests | trial.ran).bit_count():
@@ -361,14 +361,14 @@ def alike(trials: Sequence[Trial], check_time: Callable[[], None]) -> Iterator[S
         else:
             groups.append((trial.ran, [trial]))
     for _, group in groups:
-        sides = {one.side for one in group}
-        kept = [
-            one
-            for one in group
-            if not isinstance(one.side, Earlier) or one.side.box_key not in sides
+        sides = {trial.side for trial in group}
+        members = [
+            trial
+            for trial in group
+            if not isinstance(trial.side, Earlier) or trial.side.box_key not in sides
         ]
-        if len({one.side for one in kept}) > 1:
-            yield kept
+        if len({trial.side for trial in members}) > 1:
+            yield members
 
 
 def _failed(run: RunOutcomes, test: int) -> bool:

@@ -75,7 +75,8 @@ def of_figures(box: Against) -> Words:
         never = "never does" if len(box.others) == 1 else "never do"
         return Words(f"fails where {others} {never}", f"{against}{_mostly(box)}")
     evidence = f"{_sure(box.comparison)}; {against}{_mostly(box)}"
-    return Words(f"{_times(box.comparison)} as {others}", evidence)
+    times = _number(box.comparison.times_as_often)
+    return Words(f"fails {times} times as often as {others}", evidence)
 
 
 def of_boxes(
@@ -92,8 +93,8 @@ def of_boxes(
         return f"on {boxes[0]}, the only box"
     if uncompared is not None:
         return of_uncompared(uncompared)
-    told = "" if blame is None else of_blame(blame, failed_on, notes)
-    return told or "not enough runs to compare its boxes"
+    text = "" if blame is None else of_blame(blame, failed_on, notes)
+    return text or "not enough runs to compare its boxes"
 
 
 def of_uncompared(uncompared: Uncompared) -> str:
@@ -181,10 +182,6 @@ def _missing(box: Against) -> Words:
 def _called(others: Sequence[str]) -> str:
     """Name the box that another is compared with, or say how many there are."""
     return others[0] if len(others) == 1 else f"the {len(others):,} others compared"
-
-
-def _times(comparison: Comparison) -> str:
-    return f"fails {_number(comparison.times_as_often)} times as often"
 
 
 def _sure(comparison: Comparison) -> str:

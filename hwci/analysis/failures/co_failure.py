@@ -54,15 +54,15 @@ def failing_together(
     ran, later = commits_run(paired), went_on(paired)
     pasts = {lane: _past(ran[lane], shas, later.get(lane, ())) for lane, shas in paired.items()}
     least = CHANCE_MAX / comb(len(again), 2)
-    cause, found = _Causes(), {}
+    cause, lanes = _Causes(), {}
     for lane, other in pairs:
         check_time()
         if _beyond_chance(pasts[lane], pasts[other], least):
             cause.join(lane, other)
             for sha in again[lane] & again[other]:
-                found[FailureKey(lane, sha)] = found[FailureKey(other, sha)] = lane
+                lanes[FailureKey(lane, sha)] = lanes[FailureKey(other, sha)] = lane
     numbers = {lane: number for number, lane in enumerate(again)}
-    return {key: numbers[cause.of(lane)] for key, lane in found.items()}
+    return {key: numbers[cause.of(lane)] for key, lane in lanes.items()}
 
 
 class _Causes:
@@ -76,8 +76,8 @@ class _Causes:
             lane = before
         return lane
 
-    def join(self, one: Lane, other: Lane) -> None:
-        first, second = sorted([self.of(one), self.of(other)])
+    def join(self, lane: Lane, other: Lane) -> None:
+        first, second = sorted([self.of(lane), self.of(other)])
         if first != second:
             self._first[second] = first
 
@@ -103,14 +103,14 @@ def _past(ran: Mapping[str, int], begun: Collection[str], went_on: Collection[st
     return _Past([places[sha] for sha in begun if sha in places], set(places.values()))
 
 
-def _beyond_chance(one: _Past, other: _Past, least: float) -> bool:
+def _beyond_chance(past: _Past, other: _Past, least: float) -> bool:
     """Whether two tests began to fail together more often than by chance, and mostly together."""
-    if not one.began or not other.began:
+    if not past.began or not other.began:
         return False
-    first = max(min(one.began), min(other.began))
-    last = min(max(one.began), max(other.began))
-    commits = {place for place in one.open & other.open if first <= place <= last}
-    here, there = commits.intersection(one.began), commits.intersection(other.began)
+    first = max(min(past.began), min(other.began))
+    last = min(max(past.began), max(other.began))
+    commits = {place for place in past.open & other.open if first <= place <= last}
+    here, there = commits.intersection(past.began), commits.intersection(other.began)
     common = len(here & there)
     enough = common >= TIMES_MIN and common >= OVERLAP_MIN * len(here | there)
     return enough and _chance(len(commits), len(here), len(there), common) <= least

@@ -40,18 +40,18 @@ class _Edited:
 
     def __init__(
         self,
-        asked: ChangesAsked,
+        changes: ChangesAsked,
         rewrite: Rewrite,
         sent: Sequence[RunChanges],
         longer: Sequence[RunChanges],
     ) -> None:
-        self._asked = asked
+        self._changes = changes
         self._rewrite = rewrite
         self._sent = sent
         self._longer = longer
 
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - whichever question it is
-        return getattr(self._asked.history, name)
+        return getattr(self._changes.history, name)
 
     def changes_under_test(
         self, repo_key: str, workflow: str, branch: str, sha: str
@@ -59,25 +59,25 @@ class _Edited:
         for sent in self._sent:
             if (sent.workflow, sent.branch, sent.sha) == (workflow, branch, sha):
                 return sent
-        run = self._asked.under_test(repo_key, workflow, branch, sha)
+        run = self._changes.under_test(repo_key, workflow, branch, sha)
         return None if run is None else self._rewrite(run)
 
     def changes_listing(self, repo_key: str, sha: str) -> Sequence[RunChanges]:
-        runs = {run.order: run for run in (*self._longer, *self._asked.listing(repo_key, sha))}
+        runs = {run.order: run for run in (*self._longer, *self._changes.listing(repo_key, sha))}
         return self._as_edited(
             runs.values(), lambda run: any(commit.sha == sha for commit in run.changes.commits)
         )
 
     def changes_based_on(self, repo_key: str, sha: str) -> Sequence[RunChanges]:
-        found = self._asked.based_on(repo_key, sha)
-        return self._as_edited(found, lambda run: run.changes.base_sha == sha)
+        runs = self._changes.based_on(repo_key, sha)
+        return self._as_edited(runs, lambda run: run.changes.base_sha == sha)
 
     def _as_edited(
         self, runs: Iterable[RunChanges], fits: Callable[[RunChanges], bool]
     ) -> Sequence[RunChanges]:
         instead = {run.order for run in self._sent}
-        found = [self._rewrite(run) for run in runs if run.order not in instead]
-        return sorted(filter(fits, [*found, *self._sent]), key=lambda run: run.order)
+        rewritten = [self._rewrite(run) for run in runs if run.order not in instead]
+        return sorted(filter(fits, [*rewritten, *self._sent]), key=lambda run: run.order)
 
 
 def file_of(config: SuiteConfig, kind: FileKind, check_time: Callable[[], None]) -> str | None:
@@ -92,7 +92,7 @@ def file_of(config: SuiteConfig, kind: FileKind, check_time: Callable[[], None])
 
 
 def edited(
-    asked: ChangesAsked,
+    changes: ChangesAsked,
     rewrite: Rewrite = as_sent,
     sent: Sequence[RunChanges] = (),
     longer: Sequence[RunChanges] = (),
@@ -102,4 +102,4 @@ def edited(
     `longer`. `sent`: the changes of runs that sent none, or none with a base; each is the first
     run on its commit.
     """
-    return cast("History", _Edited(asked, rewrite, sent, longer))
+    return cast("History", _Edited(changes, rewrite, sent, longer))

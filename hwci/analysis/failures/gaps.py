@@ -88,22 +88,22 @@ def budget(
     """
     filling = Filling(history)
     ambiguous = _ambiguous(history, filling, scope, period)
-    found: list[Gaps] = []
+    failures: list[Gaps] = []
     try:
         for start in range(0, len(ambiguous[:FAILURES_MAX]), _AT_ONCE):
             end = min(start + _AT_ONCE, FAILURES_MAX)
             groups = groups_at(history, ambiguous[start:end])
-            found.extend(map(filling.of, groups))
+            failures.extend(map(filling.of, groups))
     except OutOfTimeError:
-        if not found:
+        if not failures:
             raise
     return shapes.Gaps(
         period=period.shown,
         product=scope.product,
-        gaps=tuple(_counted([filled.alone for filled in found], pages)),
-        together=_together(found),
+        gaps=tuple(_counted([failure.alone for failure in failures], pages)),
+        together=_together(failures),
         ambiguous=len(ambiguous),
-        looked_at=len(found),
+        looked_at=len(failures),
     )
 
 
@@ -111,23 +111,29 @@ def _ambiguous(
     history: History, filling: "Filling", scope: Scope, period: Period
 ) -> Sequence[Episode]:
     """Return the failures that the checks leave ambiguous, and no person decided."""
-    resolved = [one for one, review in resolved_episodes(history, scope, period) if review is None]
-    undecided = [one for one in resolved if one.decision is None]
-    found = {one.id for one in resolved if one.decision and _is_open(one.decision.failure_class)}
+    resolved = [
+        episode for episode, review in resolved_episodes(history, scope, period) if review is None
+    ]
+    undecided = [episode for episode in resolved if episode.decision is None]
+    ids = {
+        episode.id
+        for episode in resolved
+        if episode.decision and _is_open(episode.decision.failure_class)
+    }
     for start in range(0, len(undecided), _AT_ONCE):
         for group in groups_at(history, undecided[start : start + _AT_ONCE]):
             if _is_open(filling.now.automatic(group).failure_class):
-                found.add(group.first.id)
-    return [one for one in resolved if one.id in found]
+                ids.add(group.first.id)
+    return [episode for episode in resolved if episode.id in ids]
 
 
 def _is_open(failure_class: FailureClass) -> bool:
     return failure_class is FailureClass.AMBIGUOUS
 
 
-def _together(found: Sequence[Gaps]) -> shapes.Together:
-    filled = [one.together for one in found if one.alone]
-    always, best = (sum(one[at] for one in filled) for at in range(len(Decides._fields)))
+def _together(failures: Sequence[Gaps]) -> shapes.Together:
+    filled = [failure.together for failure in failures if failure.alone]
+    always, best = (sum(decides[at] for decides in filled) for at in range(len(Decides._fields)))
     return shapes.Together(failures=len(filled), at_least=always, at_most=best)
 
 
@@ -135,8 +141,8 @@ def _counted(
     decides: Sequence[Mapping[Gap, Decides]], pages: Sequence[str]
 ) -> list[shapes.GapCount]:
     failures = Counter(chain.from_iterable(decides))
-    always = Counter(gap for one in decides for gap, found in one.items() if found.always)
-    best = Counter(gap for one in decides for gap, found in one.items() if found.at_best)
+    always = Counter(gap for gaps in decides for gap, effect in gaps.items() if effect.always)
+    best = Counter(gap for gaps in decides for gap, effect in gaps.items() if effect.at_best)
     counts = [
         shapes.GapCount(
             gap=gap,
@@ -177,19 +183,19 @@ class Filling:
 
     def _gaps(self, group: Group) -> Gaps:
         fills = {gap: [*ways(self, group, None)] for gap, ways in _WAYS.items()}
-        alone = {gap: self._decides(group, found) for gap, found in fills.items() if found}
+        alone = {gap: self._decides(group, choices) for gap, choices in fills.items() if choices}
         if len(alone) == 1:
             return Gaps(alone, *alone.values())
         return Gaps(alone, self._decides(group, self._all_filled(group)))
 
     def _decides(self, group: Group, fills: Iterable[Fill]) -> Decides:
         """Ask the rules with each filling until one decided the failure and one did not."""
-        found: set[bool] = set()
+        answers: set[bool] = set()
         for fill in fills:
-            found.add(not _is_open(self._outcome(group, fill)))
-            if len(found) > 1:
+            answers.add(not _is_open(self._outcome(group, fill)))
+            if len(answers) > 1:
                 break
-        return Decides(always=found == {True}, at_best=True in found)
+        return Decides(always=answers == {True}, at_best=True in answers)
 
     def _all_filled(self, group: Group) -> Iterator[Fill]:
         """Yield each way to fill all gaps, that first which most likely leaves the failure open:
@@ -197,7 +203,7 @@ class Filling:
         """
         for of_config in [*self.configurations(group)] or [Fill()]:
             others = ([*ways(self, group, of_config.config)] for ways in _WAYS.values())
-            ways = (found[::-1] for found in others if found and found[0].config is None)
+            ways = (choices[::-1] for choices in others if choices and choices[0].config is None)
             for fills in product(*ways):
                 yield reduce(Fill.beside, fills, of_config)
 
@@ -229,12 +235,12 @@ class Filling:
 
     def configurations(self, group: Group, _: SuiteConfig | None = None) -> Iterator[Fill]:
         """Every file is firmware, or harness, or both, or neither."""
-        of = group.first.key.lane.product
-        if self._history.config(of) is not None:
+        product_key = group.first.key.lane.product
+        if self._history.config(product_key) is not None:
             return
         every: tuple[str, ...] = ("**",)
         for paths in ((every, ()), ((), every), (every, every), ((), ())):
-            yield Fill(config=SuiteConfig(*of, *paths))
+            yield Fill(config=SuiteConfig(*product_key, *paths))
 
     def changes(self, group: Group, config: SuiteConfig | None) -> Iterator[Fill]:
         """The first run on the failing commit sent its list: with firmware, or without more."""
@@ -280,7 +286,7 @@ class Filling:
         for _ in range(STEPS_MAX):
             listing = self._history.changes_listing(lane.repo_key, sha)
             bases = (run.changes.base_sha for run in listing if not run.changes.truncated)
-            base = next((one for one in bases if one is not None), None)
+            base = next((base for base in bases if base is not None), None)
             place = base and self._history.place(lane.repo_key, lane.branch, base)
             if not base or not place or place <= group.last.place:
                 return sha
@@ -301,7 +307,7 @@ class Filling:
             for kind in (FileKind.FIRMWARE, FileKind.HARNESS)
         )
         ways = [(), (firmware,), (harness,), (firmware, harness)]
-        return [tuple(one for one in way if one) for way in ways if None not in way]
+        return [tuple(filter(None, way)) for way in ways if None not in way]
 
     def _lists(self, group: Group) -> Iterator[RunChanges]:
         """Yield the lists that the rules look at; of those that could connect a fix if they were

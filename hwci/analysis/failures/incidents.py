@@ -24,7 +24,7 @@ from hwci.analysis.outcomes import RecordedRuns
 from hwci.contract.incidents import Merged
 from hwci.contract.vocabulary import Label, Outcome, Verdict
 from hwci.engine.facts import Changes, Commit, Lane, Product, TestKey
-from hwci.engine.history import History, Scope
+from hwci.engine.history import Failure, History, Scope
 from hwci.engine.periods import Period, equal_slots
 from hwci.engine.rules.changes import UnderTest, broken_by
 from hwci.engine.rules.classify import Classifier
@@ -52,12 +52,19 @@ class Incident:
         return self.groups[0]
 
     @property
+    def failures(self) -> Sequence[Failure]:
+        """The failures of all groups."""
+        return [failure for group in self.groups for failure in group.failures]
+
+    @property
     def suspects(self) -> tuple[Commit, ...] | None:
         """The firmware commits that may have broken them, oldest first; None if unknown, or if they
         are others each time.
         """
         each = [cause.began.suspects for cause in self.causes]
-        shas = {None if one is None else tuple(it.sha for it in one) for one in each}
+        shas = {
+            None if commits is None else tuple(commit.sha for commit in commits) for commits in each
+        }
         return each[0] if len(shas) == 1 else None
 
     @property
@@ -65,7 +72,7 @@ class Incident:
         """The commit on which the first of them failed, as a report listed it; None if none did."""
         listed = () if self.changes is None else self.changes.commits
         sha = self.first.first.key.sha
-        return next((one for one in reversed(listed) if one.sha == sha), None)
+        return next((commit for commit in reversed(listed) if commit.sha == sha), None)
 
     @property
     def changes(self) -> Changes | None:
@@ -134,12 +141,12 @@ class Incident:
     @property
     def last_failed_at(self) -> datetime:
         """Start of the last failing run."""
-        return max(one.last_started_at for group in self.groups for one in group.failures)
+        return max(failure.last_started_at for failure in self.failures)
 
     @property
     def shas(self) -> Collection[str]:
         """The commits on which something of it failed."""
-        return {one.key.sha for group in self.groups for one in group.failures}
+        return {failure.key.sha for failure in self.failures}
 
     @property
     def commits(self) -> int:
@@ -164,14 +171,14 @@ class Incident:
     @property
     def runs(self) -> int:
         """How many results failed."""
-        return sum(one.items for group in self.groups for one in group.failures)
+        return sum(failure.items for failure in self.failures)
 
     @property
     def reruns(self) -> int:
         """How many of them were a test that had failed before on that commit and box. It failed
         again each time: had it passed once, it would be a flake.
         """
-        return self.runs - sum(len(group.failures) for group in self.groups)
+        return self.runs - len(self.failures)
 
 
 class Described(NamedTuple):
@@ -214,26 +221,30 @@ def incidents(history: RecordedRuns, scope: Scope, period: Period) -> list[Incid
     )
     merges = _merges(history, Scope(scope.repo_key), period)
     together: dict[CauseKey, list[int]] = defaultdict(list)
-    for at, one in enumerate(causes):
-        together[one.cause].append(at)
-    found = [
-        Incident(
-            groups=tuple(groups[at] for at in members),
-            causes=tuple(causes[at] for at in members),
-            tested=tuple(failed[at].tested for at in members),
-            merges=merges.get(groups[members[0]].first.key.lane.repo_key, {}),
-        )
-        for members in together.values()
-    ]
-    found.sort(key=lambda one: (one.since, one.first.first.id.int), reverse=True)
-    return found
+    for at, caused in enumerate(causes):
+        together[caused.cause].append(at)
+    return sorted(
+        (
+            Incident(
+                groups=tuple(groups[at] for at in members),
+                causes=tuple(causes[at] for at in members),
+                tested=tuple(failed[at].tested for at in members),
+                merges=merges.get(groups[members[0]].first.key.lane.repo_key, {}),
+            )
+            for members in together.values()
+        ),
+        key=lambda incident: (incident.since, incident.first.first.id.int),
+        reverse=True,
+    )
 
 
-def failures_of(history: History, scope: Scope, period: Period, found: Sequence[Incident]) -> int:
+def failures_of(
+    history: History, scope: Scope, period: Period, incidents: Sequence[Incident]
+) -> int:
     """Count the failures of incidents one by one, as their list does: those that failed in the
     period. The first and the last run of nearly all of them say so.
     """
-    failures = [one for incident in found for group in incident.groups for one in group.failures]
+    failures = [failure for incident in incidents for failure in incident.failures]
     unsure = [
         failure.id
         for failure in failures
@@ -243,46 +254,53 @@ def failures_of(history: History, scope: Scope, period: Period, found: Sequence[
         )
     ]
     items = history.failing_items(scope, period) if unsure else {}
-    return len(failures) - sum(one not in items for one in unsure)
+    return len(failures) - sum(failure_id not in items for failure_id in unsure)
 
 
-def described(history: RecordedRuns, found: Sequence[Incident], period: Period) -> list[Described]:
+def described(
+    history: RecordedRuns, incidents: Sequence[Incident], period: Period
+) -> list[Described]:
     """Describe incidents of a period."""
-    members = [[failure for group in one.groups for failure in group.failures] for one in found]
-    attempts = history.failed_attempts([one.id for one in chain.from_iterable(members)])
-    others = history.elsewhere([[one.key for one in some] for some in members])
-    ran_on = _ran_on(history, found, period)
-    passed = _passed_before(history, [one for one in found if one.label is Label.PENDING])
+    failures = [incident.failures for incident in incidents]
+    attempts = history.failed_attempts([failure.id for failure in chain.from_iterable(failures)])
+    others = history.elsewhere([[failure.key for failure in members] for members in failures])
+    ran_on = _ran_on(history, incidents, period)
+    passed = _passed_before(
+        history, [incident for incident in incidents if incident.label is Label.PENDING]
+    )
     seen = {
         runs.product: SeenProduct(history, runs)
-        for product in {incident.product for incident in found}
+        for product in {incident.product for incident in incidents}
         for runs in history.outcomes(Scope(*product), period)
     }
-    differing, rows = _differing(history, found), []
-    for one, failures, elsewhere, differ in zip(found, members, others, differing, strict=True):
+    differing, rows = _differing(history, incidents), []
+    for incident, elsewhere, differ in zip(incidents, others, differing, strict=True):
         history.check_time()
-        retries = sum(attempts[failure.id] for failure in failures) - one.runs
-        passes_on = _passes_on(one, elsewhere)
-        only_box = len(_boxes_of(one, ran_on)) == 1
-        merged, looked = _merged(history, one), None
-        if one.label is Label.PENDING:
-            before = passed[one.first.first.id]
-            looked = look_first(_evidence(history, one, passes_on, before, merged))
+        retries = sum(attempts[failure.id] for failure in incident.failures) - incident.runs
+        passes_on = _passes_on(incident, elsewhere)
+        only_box = len(_boxes_of(incident, ran_on)) == 1
+        merged, looked = _merged(history, incident), None
+        if incident.label is Label.PENDING:
+            before = passed[incident.first.first.id]
+            looked = look_first(_evidence(history, incident, passes_on, before, merged))
             looked = looked if differ is None else f"{looked}. {differ}"
-        since = _since(one, seen.get(one.product))
-        rows.append(Described(one, retries, passes_on, only_box, merged, looked, differ, since))
+        since = _since(incident, seen.get(incident.product))
+        rows.append(
+            Described(incident, retries, passes_on, only_box, merged, looked, differ, since)
+        )
     return rows
 
 
-def _since(one: Incident, seen: SeenProduct | None) -> Since | None:
+def _since(incident: Incident, seen: SeenProduct | None) -> Since | None:
     """Return since when the test that failed first fails, if that is about this incident: on its
     branch, and began no later than it did.
     """
-    suggested = None if seen is None else seen.suggested(one.lane.test_id)
-    if suggested is None or isinstance(suggested, str) or suggested.since.branch != one.lane.branch:
+    suggested = None if seen is None else seen.suggested(incident.lane.test_id)
+    if suggested is None or isinstance(suggested, str):
         return None
-    later = suggested.since.after(one.first.first.key.sha)
-    return None if later is None or later >= LIKELY else suggested.since
+    since, first = suggested.since, incident.first.first.key
+    later = since.after(first.sha) if since.branch == first.lane.branch else None
+    return None if later is None or later >= LIKELY else since
 
 
 def _passing_branch(merged: Merged | None) -> str | None:
@@ -296,86 +314,93 @@ def failing_incidents(
     history: RecordedRuns, scope: Scope, period: Period, test_id: str
 ) -> list[Described]:
     """Return the pending incidents of a product that a test failed in."""
-    found = [
+    pending = [
         incident
         for incident in incidents(history, scope, period)
         if incident.label is Label.PENDING and test_id in incident.tests
     ]
-    return described(history, found, period)
+    return described(history, pending, period)
 
 
 def _ran_on(
-    history: History, found: Sequence[Incident], period: Period
+    history: History, incidents: Sequence[Incident], period: Period
 ) -> Mapping[TestKey, Collection[str]]:
     """Return the boxes on which the tests of incidents that are of one box ran in a period."""
-    tests = {(one.product, test) for one in found if len(one.boxes) == 1 for test in one.tests}
+    tests = {
+        (incident.product, test)
+        for incident in incidents
+        if len(incident.boxes) == 1
+        for test in incident.tests
+    }
     ran: dict[TestKey, set[str]] = defaultdict(set)
     for runs in history.box_runs(tests, equal_slots(period, 1)) if tests else ():
         ran[runs.product, runs.test_id].add(runs.box_key)
     return ran
 
 
-def _boxes_of(one: Incident, ran_on: Mapping[TestKey, Collection[str]]) -> Collection[str]:
-    ran = (ran_on.get((one.product, test), ()) for test in one.tests)
-    return {*one.boxes, *chain.from_iterable(ran)}
+def _boxes_of(incident: Incident, ran_on: Mapping[TestKey, Collection[str]]) -> Collection[str]:
+    ran = (ran_on.get((incident.product, test), ()) for test in incident.tests)
+    return {*incident.boxes, *chain.from_iterable(ran)}
 
 
-def _passed_before(history: History, found: Sequence[Incident]) -> Mapping[UUID, str | None]:
+def _passed_before(history: History, incidents: Sequence[Incident]) -> Mapping[UUID, str | None]:
     """Return the last passed commit before the first failure of each incident, by the id of that,
     if its changes under test name it.
     """
-    firsts = [one.first.first for one in found]
+    firsts = [incident.first.first for incident in incidents]
     named = [
-        () if (sent := one.changes) is None else [sent.base_sha, *(of.sha for of in sent.commits)]
-        for one in found
+        ()
+        if (sent := incident.changes) is None
+        else [sent.base_sha, *(commit.sha for commit in sent.commits)]
+        for incident in incidents
     ]
-    asked = [(first.key, [*filter(None, shas)]) for first, shas in zip(firsts, named, strict=True)]
-    passed = history.last_passes_before(asked)
+    pairs = [(first.key, [*filter(None, shas)]) for first, shas in zip(firsts, named, strict=True)]
+    passed = history.last_passes_before(pairs)
     return {first.id: sha for first, sha in zip(firsts, passed, strict=True)}
 
 
-def _differing(history: History, found: Sequence[Incident]) -> list[str | None]:
+def _differing(history: History, incidents: Sequence[Incident]) -> list[str | None]:
     """Return why the suspects of each incident differ from those of its failures."""
-    asked = [
+    failures = [
         (group.first.key, tested)
-        for one in found
-        for group, tested in zip(one.groups, one.tested, strict=True)
+        for incident in incidents
+        for group, tested in zip(incident.groups, incident.tested, strict=True)
     ]
-    alone = iter(broken_by(history, asked))
+    alone = iter(broken_by(history, failures))
     return [
         suspects_differ(
-            one.suspects,
-            one.times,
+            incident.suspects,
+            incident.times,
             [
                 OfFailure(group.first.key, next(alone), caused)
-                for group, caused in zip(one.groups, one.causes, strict=True)
+                for group, caused in zip(incident.groups, incident.causes, strict=True)
             ],
         )
-        for one in found
+        for incident in incidents
     ]
 
 
 def _evidence(
     history: History,
-    one: Incident,
+    incident: Incident,
     passes_on: Sequence[str],
     passed: str | None,
     merged: Merged | None,
 ) -> Evidence:
-    first = one.first
+    first = incident.first
     return Evidence(
         box=first.first.key.lane.box_key,
-        boxes=one.boxes,
+        boxes=incident.boxes,
         is_elsewhere=bool(passes_on),
-        verdicts=frozenset(one.verdicts),
-        runs=max(sum(of.items for of in group.failures) for group in one.groups),
-        suspects=one.suspects,
+        verdicts=frozenset(incident.verdicts),
+        runs=max(sum(failure.items for failure in group.failures) for group in incident.groups),
+        suspects=incident.suspects,
         first=first.first.key.sha,
         last=first.last.key.sha,
-        before=None if passed is None else _before(history, one.lane, passed, one.since),
+        before=None if passed is None else _before(history, incident.lane, passed, incident.since),
         passes_on_branch=_passing_branch(merged),
-        fix=one.fix,
-        not_seen=one.not_seen,
+        fix=incident.fix,
+        not_seen=incident.not_seen,
     )
 
 
@@ -383,41 +408,41 @@ def _before(history: History, lane: Lane, sha: str, since: datetime) -> PassedBe
     """Return how the last run on a commit ended that started after the first failure."""
     place = history.place(lane.repo_key, lane.branch, sha)
     commits = [] if place is None else history.lane_commits(lane, place, place, 0)
-    again = [run.outcome for one in commits for run in one.runs if run.started_at > since]
+    again = [run.outcome for commit in commits for run in commit.runs if run.started_at > since]
     return PassedBefore(sha, again[-1] if again else None)
 
 
-def _passes_on(one: Incident, elsewhere: Collection[tuple[str, Outcome]]) -> Sequence[str]:
+def _passes_on(incident: Incident, elsewhere: Collection[tuple[str, Outcome]]) -> Sequence[str]:
     passed, failed = (
         {box for box, outcome in elsewhere if outcome is wanted}
         for wanted in (Outcome.PASS, Outcome.FAIL)
     )
-    return sorted(passed.difference(failed, one.boxes))
+    return sorted(passed.difference(failed, incident.boxes))
 
 
 def _merges(history: History, scope: Scope, period: Period) -> Mapping[str, Merges]:
     """Return the merges of a period by repository."""
-    found: dict[str, dict[str, dict[str, datetime]]] = defaultdict(lambda: defaultdict(dict))
-    for one, _ in history.merges(scope, period):
-        found[one.repo_key][one.branch][one.sha] = one.merged_at
+    by_repo: dict[str, dict[str, dict[str, datetime]]] = defaultdict(lambda: defaultdict(dict))
+    for merge, _ in history.merges(scope, period):
+        by_repo[merge.repo_key][merge.branch][merge.sha] = merge.merged_at
     return {
-        repo: dict(sorted(of.items(), key=lambda branch: (-len(branch[1]), branch[0])))
-        for repo, of in found.items()
+        repo: dict(sorted(branches.items(), key=lambda branch: (-len(branch[1]), branch[0])))
+        for repo, branches in by_repo.items()
     }
 
 
-def _merged(history: RecordedRuns, one: Incident) -> Merged | None:
+def _merged(history: RecordedRuns, incident: Incident) -> Merged | None:
     """Return where a commit was merged to: a report of the branch mentions it, or a merge is it."""
-    if one.label is not Label.PENDING or one.on_merge_branch:
+    if incident.label is not Label.PENDING or incident.on_merge_branch:
         return None
-    sha = one.first.first.key.sha
-    for branch, merges in one.merges.items():
-        place = history.place(one.product.repo_key, branch, sha)
+    sha = incident.first.first.key.sha
+    for branch, merges in incident.merges.items():
+        place = history.place(incident.product.repo_key, branch, sha)
         since = merges.get(sha) if place is None else place.started_at
         if since is not None:
             ended = Counter(
                 history.last_outcome(group.first.key.lane._replace(branch=branch), since)
-                for group in one.groups
+                for group in incident.groups
             )
             return Merged(
                 branch=branch,

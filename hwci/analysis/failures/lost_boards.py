@@ -33,10 +33,10 @@ def lost_boards(history: RecordedRuns, scope: Scope, period: Period) -> LostBoar
     """Return the failures of a period that lie in runs that lost their board: in each run of the
     period in which the test failed on the commit, the board was lost at this test or before it.
     """
-    found: dict[FailureKey, Sequence[str]] = {}
+    lost: dict[FailureKey, Sequence[str]] = {}
     for outcomes in history.outcomes(scope, period):
-        found.update(_of_product(outcomes, history.check_time))
-    return found
+        lost.update(_of_product(outcomes, history.check_time))
+    return lost
 
 
 def in_lost_runs(
@@ -82,7 +82,7 @@ def _words(at: Sequence[str], test_id: str) -> str:
 def _of_product(outcomes: ProductOutcomes, check_time: Callable[[], None]) -> LostBoards:
     trials = Trials(outcomes, check_time, {})
     lost = _not_again(outcomes.runs, trials.lost)
-    found: dict[FailureKey, list[str]] = defaultdict(list)
+    lost_at: dict[FailureKey, list[str]] = defaultdict(list)
     others = set[FailureKey]()
     for number, run in enumerate(outcomes.runs if lost else ()):
         check_time()
@@ -92,10 +92,10 @@ def _of_product(outcomes: ProductOutcomes, check_time: Callable[[], None]) -> Lo
                 lane = Lane(*outcomes.product, outcomes.tests[test], run.box_key, run.branch)
                 key = FailureKey(lane, run.sha)
                 if test in tests:
-                    found[key].append(outcomes.tests[tests[0]])
+                    lost_at[key].append(outcomes.tests[tests[0]])
                 else:
                     others.add(key)
-    return {key: at for key, at in found.items() if key not in others}
+    return {key: at for key, at in lost_at.items() if key not in others}
 
 
 def _not_again(runs: Sequence[RunOutcomes], lost: Mapping[int, Lost]) -> Mapping[int, Lost]:
@@ -114,4 +114,4 @@ def _not_again(runs: Sequence[RunOutcomes], lost: Mapping[int, Lost]) -> Mapping
         if len({lost[number].tests[0] for number in pair}) == 1
         for number in pair
     }
-    return {number: one for number, one in lost.items() if number not in again}
+    return {number: loss for number, loss in lost.items() if number not in again}

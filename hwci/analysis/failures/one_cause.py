@@ -93,7 +93,7 @@ def causes_of(
     if common:
         # What fails beside them now and then is another pool.
         pools = _pools(history, failed, stretches, common)
-    found: dict[int, Caused] = {}
+    causes: dict[int, Caused] = {}
     for pool in pools:
         began, ends = pool.began, pool.ends
         again = common.get(failed[pool.members[0]].key)
@@ -104,8 +104,8 @@ def causes_of(
             cause = (again, ends.label, ends.of_bench)
         for at in pool.members:
             passed = stretches[at].passed
-            found[at] = Caused(cause, began, ends, None if passed is None else passed.sha)
-    return [found[at] for at in range(len(failed))]
+            causes[at] = Caused(cause, began, ends, None if passed is None else passed.sha)
+    return [causes[at] for at in range(len(failed))]
 
 
 def cause_of(first: FailureKey, ends: Ends, suspects: tuple[Commit, ...] | None) -> CauseKey:
@@ -119,17 +119,17 @@ def cause_of(first: FailureKey, ends: Ends, suspects: tuple[Commit, ...] | None)
 
 
 def _stretches(history: RecordedRuns, failed: Sequence[Failed]) -> list[Stretch]:
-    passed = history.last_passes([one.key for one in failed], COMMITS_BACK)
+    passed = history.last_passes([group.key for group in failed], COMMITS_BACK)
     wanted: dict[tuple[str, str], set[str]] = defaultdict(set)
     for (lane, sha), last, (_, fix, _), _ in failed:
         wanted[lane.repo_key, lane.branch].update(filter(None, (sha, last, fix)))
     places = history.places(wanted)
-    found = []
+    stretches = []
     for ((lane, sha), last, (_, fix, _), _), before in zip(failed, passed, strict=True):
         place = places[lane.repo_key, lane.branch]
         passes = None if fix is None else place[fix]
-        found.append(Stretch(place[sha], place[last], before, passes))
-    return found
+        stretches.append(Stretch(place[sha], place[last], before, passes))
+    return stretches
 
 
 def _pools(
@@ -148,8 +148,8 @@ def _pools(
     pools: list[list[int]] = []
     for numbers in of_test.values():
         history.check_time()
-        found = pooled([stretches[at] for at in numbers])
-        pools += ([numbers[at] for at in members] for members in found)
+        parts = pooled([stretches[at] for at in numbers])
+        pools += ([numbers[at] for at in members] for members in parts)
     pools.sort(key=min)
     began = _beginnings(history, failed, stretches, pools)
     return [
@@ -186,15 +186,15 @@ def _beginnings(
     alone = dict(zip(own, suspected, strict=True))
     passes = [_passed(failed, stretches, members) for members in pools]
     since = _since(history, [failed[at] for at in firsts], passes)
-    found = []
+    beginnings = []
     for at, passed, commits in zip(firsts, passes, since, strict=True):
         key, _, _, (files, _, _) = failed[at]
         if at in alone:
-            found.append(Began(key, None, commits, alone[at]))
+            beginnings.append(Began(key, None, commits, alone[at]))
             continue
         touching = (commit for commit in commits or () if files and files.firmware_touch(commit))
-        found.append(Began(key, passed, commits, tuple(touching) or None))
-    return found
+        beginnings.append(Began(key, passed, commits, tuple(touching) or None))
+    return beginnings
 
 
 def _passed(
@@ -216,16 +216,16 @@ def _since(
     history: RecordedRuns, firsts: Sequence[Failed], passes: Sequence[FailureKey | None]
 ) -> list[tuple[Commit, ...] | None]:
     """Return the commits between; tests that began together are asked once."""
-    asked: dict[tuple[str, int, str | None], Asked] = {}
+    questions: dict[tuple[str, int, str | None], Asked] = {}
     keys = []
-    for one, passed in zip(firsts, passes, strict=True):
-        repo_key, changes = one.key.lane.repo_key, one.tested.changes
-        key = (repo_key, id(one.tested.sent), None if passed is None else passed.sha)
+    for group, passed in zip(firsts, passes, strict=True):
+        repo_key, changes = group.key.lane.repo_key, group.tested.changes
+        key = (repo_key, id(group.tested.sent), None if passed is None else passed.sha)
         keys.append(key)
         if changes is not None:
-            asked[key] = Asked(repo_key, changes, key[2])
-    found = dict(zip(asked, commits_since(history, [*asked.values()]), strict=True))
-    return [found.get(key) for key in keys]
+            questions[key] = Asked(repo_key, changes, key[2])
+    answers = dict(zip(questions, commits_since(history, [*questions.values()]), strict=True))
+    return [answers.get(key) for key in keys]
 
 
 def _again_and_again(
@@ -238,7 +238,7 @@ def _again_and_again(
     """Return the number of the cause of those that fail together again and again. A commit that is
     suspected explains them, but not where the harness blames the bench.
     """
-    asked = sorted(
+    numbers = sorted(
         at
         for pool in pools
         if pool.began.suspects is None or pool.ends.of_bench
@@ -250,9 +250,9 @@ def _again_and_again(
 
     def went_on(lanes: Collection[Lane]) -> Mapping[Lane, Collection[str]]:
         commits: dict[Lane, set[str]] = defaultdict(set)
-        for first, *later in members([at for at in asked if failed[at].key.lane in lanes]):
-            commits[first.key.lane].update(one.key.sha for one in later)
+        for first, *later in members([at for at in numbers if failed[at].key.lane in lanes]):
+            commits[first.key.lane].update(failure.key.sha for failure in later)
         return commits
 
-    beginnings = [failed[at].key for at in asked]
+    beginnings = [failed[at].key for at in numbers]
     return failing_together(beginnings, went_on, commits_run, history.check_time)

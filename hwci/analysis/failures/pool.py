@@ -23,8 +23,8 @@ class Stretch(NamedTuple):
 
     def with_other(self, other: "Stretch") -> "Stretch":
         """Return both as one: without a pass are only the commits where neither has one."""
-        passed = [one for one in (self.passed, other.passed) if one is not None]
-        passes = [one for one in (self.passes, other.passes) if one is not None]
+        passed = [place for place in (self.passed, other.passed) if place is not None]
+        passes = [place for place in (self.passes, other.passes) if place is not None]
         return Stretch(
             first=min(self.first, other.first),
             last=max(self.last, other.last),
@@ -46,15 +46,15 @@ def pooled(stretches: Sequence[Stretch]) -> list[list[int]]:
     never passed before may always have failed: it joins these only while they fail.
     """
     order = sorted(range(len(stretches)), key=lambda at: (stretches[at].first, at))
-    found = _Pools(stretches)
+    pools = _Pools(stretches)
     for at in order:
         if stretches[at].passed is not None:
-            found.add(at)
-    found.reopen()
+            pools.add(at)
+    pools.reopen()
     for at in order:
         if stretches[at].passed is None:
-            found.add(at)
-    return [members for _, members in found.all]
+            pools.add(at)
+    return [members for _, members in pools.all]
 
 
 class _Pools:
@@ -74,7 +74,9 @@ class _Pools:
     def add(self, at: int) -> None:
         """Add a stretch, of which none that is added later begins earlier."""
         stretch = self._stretches[at]
-        self._open = [one for one in self._open if _is_open(self.all[one][0], stretch.first)]
+        self._open = [
+            number for number in self._open if _is_open(self.all[number][0], stretch.first)
+        ]
         for number in self._open:
             pool, members = self.all[number]
             both = pool.with_other(stretch)

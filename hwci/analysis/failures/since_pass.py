@@ -27,14 +27,16 @@ class Asked(NamedTuple):
     passed: str | None
 
 
-def commits_since(history: RecordedRuns, asked: Sequence[Asked]) -> list[tuple[Commit, ...] | None]:
+def commits_since(
+    history: RecordedRuns, questions: Sequence[Asked]
+) -> list[tuple[Commit, ...] | None]:
     """Return the commits after each pass, oldest first; None: no runs list all of them."""
-    searches = [_Search(one) for one in asked]
+    searches = [_Search(question) for question in questions]
     for _ in range(STEPS_MAX):
         wanted: dict[str, set[str]] = defaultdict(set)
-        for one in searches:
-            if one.base is not None:
-                wanted[one.repo_key].add(one.base)
+        for search in searches:
+            if search.base is not None:
+                wanted[search.repo_key].add(search.base)
         if not wanted:
             break
         history.check_time()
@@ -42,21 +44,21 @@ def commits_since(history: RecordedRuns, asked: Sequence[Asked]) -> list[tuple[C
             repo_key: history.first_listing(repo_key, sorted(shas))
             for repo_key, shas in wanted.items()
         }
-        for one in searches:
-            if one.base is not None:
-                one.step(listings[one.repo_key].get(one.base))
+        for search in searches:
+            if search.base is not None:
+                search.step(listings[search.repo_key].get(search.base))
     return [search.found for search in searches]
 
 
 class _Search:
     """A search for one pass. `base`: the commit whose list is needed next; None: it has ended."""
 
-    def __init__(self, asked: Asked) -> None:
-        self.repo_key, self._passed = asked.repo_key, asked.passed
+    def __init__(self, question: Asked) -> None:
+        self.repo_key, self._passed = question.repo_key, question.passed
         self._commits: tuple[Commit, ...] = ()
         self.base: str | None = None
         self.found: tuple[Commit, ...] | None = None
-        self._look(asked.changes, asked.changes.commits)
+        self._look(question.changes, question.changes.commits)
 
     def step(self, changes: Changes | None) -> None:
         """Go on with the list of the base."""

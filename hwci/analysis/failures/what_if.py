@@ -90,19 +90,19 @@ def what_if(history: RecordedRuns, group: Group, of_git: OfGit | None = None) ->
     Raises `OutOfTimeError`: there was no time to try one.
     """
     trying = Trying(history, group, of_git)
-    found: list[WhatIf] = []
+    edits: list[WhatIf] = []
     tried = False
     try:
         for edit in trying.edits():
             then = trying.outcome(edit)
             tried = True
             if then.failure_class is not trying.now.failure_class:
-                found.append(WhatIf(edit, then))
+                edits.append(WhatIf(edit, then))
     except OutOfTimeError:
         if not tried:
             raise
-        return WhatIfs(found, complete=False)
-    return WhatIfs(found, complete=not trying.cut)
+        return WhatIfs(edits, complete=False)
+    return WhatIfs(edits, complete=not trying.cut)
 
 
 class Trying:
@@ -111,8 +111,8 @@ class Trying:
     def __init__(self, history: RecordedRuns, group: Group, of_git: OfGit | None = None) -> None:
         self._of_git = of_git or {}
         self._recorded = history
-        self._asked = ChangesAsked(history)
-        self._history = edited(self._asked)
+        self._changes = ChangesAsked(history)
+        self._history = edited(self._changes)
         self._group = group
         self._lane = group.first.key.lane
         self._classifier = Classifier(self._history)
@@ -166,12 +166,12 @@ class Trying:
 
     def _with_changes(self, edit: Edit) -> History:
         if edit.kind is EditKind.FILES_WHOLE:
-            return edited(self._asked, lambda run: _with_whole_files(run, edit.commit))
+            return edited(self._changes, lambda run: _with_whole_files(run, edit.commit))
         run = edit.run
         assert run is not None
         if edit.kind is EditKind.CHANGES_SENT:
-            return edited(self._asked, sent=[run])
-        return edited(self._asked, lambda one: run if one.order == run.order else one)
+            return edited(self._changes, sent=[run])
+        return edited(self._changes, lambda other: run if other.order == run.order else other)
 
     def reviews(self) -> Iterator[Edit]:
         """The reviews that are allowed now."""
@@ -240,7 +240,7 @@ class Trying:
     def _silent_of_lane(self) -> Iterator[tuple[str, RunChanges]]:
         """Yield the runs of the test that sent no changes, each with the commit before."""
         for before, commit in pairwise(self._lane_commits[:COMMITS_TRIED]):
-            ran = next((one for one in commit.runs if one.branch == self._lane.branch), None)
+            ran = next((run for run in commit.runs if run.branch == self._lane.branch), None)
             run = None if ran is None else self._without_changes(commit.sha, ran)
             # Equal times: naming the base would move it in the branch's order.
             if run is not None and before.place.started_at < run.order.started_at:
@@ -288,8 +288,8 @@ class Trying:
             if sighted_run.sha == sha
         )
         at = (ran.started_at, ran.ci_run_id, ran.run_attempt, lane.box_key)
-        own = next((one for one in on_commit if one[:4] == at), None)
-        if own is None or any(one.run_id != own.run_id for one in on_commit if one < own):
+        own = next((run for run in on_commit if run[:4] == at), None)
+        if own is None or any(run.run_id != own.run_id for run in on_commit if run < own):
             return None
         target = (ran.workflow, lane.branch, sha)
         known = self._history.changes_under_test(lane.repo_key, *target)
@@ -317,7 +317,7 @@ class Trying:
 
     @cached_property
     def _files(self) -> Sequence[str]:
-        files = dict.fromkeys(file for one in self._commits for file in one.files)
+        files = dict.fromkeys(file for commit in self._commits for file in commit.files)
         return [file for file in files if not file.startswith("!")]
 
     @property
@@ -332,7 +332,7 @@ class Trying:
         under_test = self._classifier.under_test(self._group).run
         reached = {self._group.last.key.sha, *self._classifier.reached(self._group)}
         listing = (self._history.changes_listing(self._lane.repo_key, sha) for sha in reached)
-        runs = {run.order: run for found in listing for run in found}
+        runs = {run.order: run for listed in listing for run in listed}
         if under_test is not None:
             runs[under_test.order] = under_test
         return [runs[order] for order in sorted(runs) if runs[order].changes.truncated]

@@ -126,16 +126,16 @@ class Asked(NamedTuple):
     flags: Mapping[str, object] = {}
 
 
-def bisection(history: RecordedRuns, period: Period, asked: Asked) -> Bisection:
+def bisection(history: RecordedRuns, period: Period, question: Asked) -> Bisection:
     """Return how far the bisection of a test is, or why there is none."""
-    known = progress(history, period, asked)
+    known = progress(history, period, question)
     missing = known if isinstance(known, MissingCommit) else None
     text, to_do = (None, None) if missing is None else MISSING[missing]
     return Bisection(
         period=period.shown,
-        repo_key=asked.product.repo_key,
-        suite=asked.product.suite,
-        test_id=asked.test_id,
+        repo_key=question.product.repo_key,
+        suite=question.product.suite,
+        test_id=question.test_id,
         found=None if isinstance(known, MissingCommit) else known,
         missing=missing,
         missing_text=text,
@@ -143,20 +143,22 @@ def bisection(history: RecordedRuns, period: Period, asked: Asked) -> Bisection:
     )
 
 
-def progress(history: RecordedRuns, period: Period, asked: Asked) -> Bisected | MissingCommit:
+def progress(history: RecordedRuns, period: Period, question: Asked) -> Bisected | MissingCommit:
     """Return what is known of the commit that broke a test, or what is missing."""
-    product = asked.product
-    found = [
-        replace(outcome, runs=[run for run in outcome.runs if asked.box_key in {None, run.box_key}])
+    product = question.product
+    outcomes = [
+        replace(
+            outcome, runs=[run for run in outcome.runs if question.box_key in {None, run.box_key}]
+        )
         for outcome in history.outcomes(Scope(*product), period)
     ]
-    seen = [SeenProduct(history, one) for one in found if one.runs]
-    told = [run for one in seen for run in one.trials.told(asked.test_id)]
-    if not told:
+    seen = [SeenProduct(history, outcome) for outcome in outcomes if outcome.runs]
+    rows = [row for of_product in seen for row in of_product.trials.told(question.test_id)]
+    if not rows:
         return MissingCommit.UNKNOWN_TEST
     [of_product] = seen
-    suggested = of_product.suggested(asked.test_id)
-    ends = _ends(history, product.repo_key, found, asked, suggested)
+    suggested = of_product.suggested(question.test_id)
+    ends = _ends(history, product.repo_key, outcomes, question, suggested)
     if isinstance(ends, MissingCommit):
         return ends
     good, bad = ends
@@ -170,22 +172,22 @@ def progress(history: RecordedRuns, period: Period, asked: Asked) -> Bisected | 
         return MissingCommit.TOO_LONG
     commits = [Commit(good, files_truncated=True), *commits]
     here = {commit.sha for commit in commits}
-    runs = [one for one in told if one.is_of_firmware and one.run.sha in here]
+    runs = [row for row in rows if row.is_of_firmware and row.run.sha in here]
     since = None if isinstance(suggested, str) else suggested.since
-    return _judged(commits, runs, since, Offers(found).by_cost(product), asked)
+    return _judged(commits, runs, since, Offers(outcomes).by_cost(product), question)
 
 
 def _ends(
     history: RecordedRuns,
     repo_key: str,
-    found: Sequence[ProductOutcomes],
-    asked: Asked,
+    outcomes: Sequence[ProductOutcomes],
+    question: Asked,
     suggested: Intermittent | str,
 ) -> tuple[str, str] | MissingCommit:
     """Return the good and the bad commit: those that are named, or that the runs suggest."""
-    if asked.good is None or asked.bad is None:
+    if question.good is None or question.bad is None:
         return _suggested(suggested)
-    named = [_named(history, repo_key, found, text) for text in (asked.good, asked.bad)]
+    named = [_named(history, repo_key, outcomes, text) for text in (question.good, question.bad)]
     for shas in named:
         if len(shas) != 1:
             return MissingCommit.SEVERAL_COMMITS if shas else MissingCommit.UNKNOWN_COMMIT
@@ -193,15 +195,15 @@ def _ends(
     return good, bad
 
 
-def _suggested(found: Intermittent | str) -> tuple[str, str] | MissingCommit:
+def _suggested(suggestion: Intermittent | str) -> tuple[str, str] | MissingCommit:
     """Return between which commits a test became flaky, as far as its runs tell."""
-    if isinstance(found, str):
+    if isinstance(suggestion, str):
         return MissingCommit.NO_RANGE
-    if found.is_fixed:
+    if suggestion.is_fixed:
         return MissingCommit.FIXED
-    if found.since.before >= LIKELY:
+    if suggestion.since.before >= LIKELY:
         return MissingCommit.BEFORE_PERIOD
-    return found.since.ends or MissingCommit.NO_RANGE
+    return suggestion.since.ends or MissingCommit.NO_RANGE
 
 
 def _of_history(commits: Sequence[Commit], since: Since | None) -> list[float] | None:
@@ -223,11 +225,11 @@ def _judged(
     runs: Sequence[Told],
     since: Since | None,
     offers: Sequence[BoxOffer],
-    asked: Asked,
+    question: Asked,
 ) -> Bisected | MissingCommit:
     by_commit = _counts(runs)
     by_box = [by_commit.get(commit.sha, {}) for commit in commits]
-    counts = [_sum(one) for one in by_box]
+    counts = [*map(_sum, by_box)]
     if not any(count.failed for count in counts):
         return MissingCommit.NEVER_FAILED
     of_history = _of_history(commits, since)
@@ -251,8 +253,8 @@ def _judged(
     )
     next_runs: tuple[NextRun, ...] = ()
     if bracket.first < bracket.last:
-        next_runs = _next_runs(candidates, by_box, offers, runs[-1].run.branch, asked.at_once)
-    good, bad = asked.good or commits[0].sha, asked.bad or commits[-1].sha
+        next_runs = _next_runs(candidates, by_box, offers, runs[-1].run.branch, question.at_once)
+    good, bad = question.good or commits[0].sha, question.bad or commits[-1].sha
     return Bisected(
         says=_says(candidates, bracket, of_history=of_history is not None),
         commits=candidates,
@@ -265,7 +267,7 @@ def _judged(
         ),
         next_runs=next_runs,
         to_fill_in=TO_FILL_IN,
-        then=next_command(asked.product, asked.test_id, good, bad, asked.flags),
+        then=next_command(question.product, question.test_id, good, bad, question.flags),
     )
 
 
@@ -323,11 +325,11 @@ def _worth_it(
     by_box: Sequence[ByBox], likely: Sequence[float], offers: Mapping[str, BoxOffer], at_once: int
 ) -> list[TellingRun]:
     """Return the runs to start at once that tell enough for their time."""
-    seconds = {box_key: one.seconds for box_key, one in offers.items()}
-    told = most_telling(by_box, likely, seconds, at_once)
-    worth = [one.bits / max(seconds[one.box], 1) for one in told]
+    seconds = {box_key: offer.seconds for box_key, offer in offers.items()}
+    runs = most_telling(by_box, likely, seconds, at_once)
+    worth = [run.bits / max(seconds[run.box], 1) for run in runs]
     return [
-        one for one, bits in zip(told, worth, strict=True) if bits >= _LEAST_BITS_SHARE * worth[0]
+        run for run, bits in zip(runs, worth, strict=True) if bits >= _LEAST_BITS_SHARE * worth[0]
     ]
 
 
@@ -345,12 +347,12 @@ def _sum(by_box: ByBox) -> Counts:
 
 
 def _named(
-    history: RecordedRuns, repo_key: str, found: Sequence[ProductOutcomes], text: str
+    history: RecordedRuns, repo_key: str, outcomes: Sequence[ProductOutcomes], text: str
 ) -> set[str]:
     """Return the commits that a text may name: those that a run tested, or a whole one that a run
     sent among its changes.
     """
-    tested = {run.sha for one in found for run in one.runs if run.sha.startswith(text)}
+    tested = {run.sha for outcome in outcomes for run in outcome.runs if run.sha.startswith(text)}
     if text in tested:
         return {text}
     if tested:
@@ -364,5 +366,6 @@ def _between(walks: Walks, repo_key: str, good: str, bad: str) -> list[Commit]:
     twice counts at its last place.
     """
     steps = walks.between(repo_key, good, bad).steps or ()
-    listed = [one for step in steps for one in step.commits]
-    return [*{one.sha: one for one in reversed(listed) if one.sha != good}.values()][::-1]
+    listed = [commit for step in steps for commit in step.commits if commit.sha != good]
+    by_sha = {commit.sha: commit for commit in reversed(listed)}
+    return [*by_sha.values()][::-1]

@@ -41,14 +41,14 @@ def branch_order(
     circle, as rebases may say.
     """
     placed = (history.place(product.repo_key, branch, sha) for sha in shas)
-    places = sorted(one for one in placed if one is not None)[-COMMITS_MAX:]
-    listings = _listings(history, product.repo_key, [one.sha for one in places])
+    places = sorted(filter(None, placed))[-COMMITS_MAX:]
+    listings = _listings(history, product.repo_key, [place.sha for place in places])
     if _in_a_circle(listings):
         return None
     config = history.config(product)
     files = None if config is None else product_files(config, history.check_time)
     order: dict[str, OrderedCommit] = {}
-    tested = {one.sha for one in places}
+    tested = {place.sha for place in places}
     for place in places:
         changes = listings.get(place.sha)
         between = _listed_before(changes, listings, order)
@@ -66,15 +66,19 @@ def _listings(history: History, repo_key: str, shas: Sequence[str]) -> Mapping[s
     """Return the first list with each of these commits, and those with the bases of these lists,
     back to the first of these commits.
     """
-    found: dict[str, Changes] = {}
+    listings: dict[str, Changes] = {}
     wanted, known = {*shas}, {*shas}
     for _ in range(_LISTS_MAX):
         more = history.first_listing(repo_key, [*wanted]) if wanted else {}
-        found.update(more)
+        listings.update(more)
         known |= wanted
-        bases = {one.base_sha for sha, one in more.items() if one.base_sha and sha not in shas[:1]}
+        bases = {
+            changes.base_sha
+            for sha, changes in more.items()
+            if changes.base_sha and sha not in shas[:1]
+        }
         wanted = bases - known
-    return found
+    return listings
 
 
 def _listed_before(
@@ -83,20 +87,24 @@ def _listed_before(
     """Return the commits of the lists that lead from one whose base is in no list so far to a
     commit that is; none if they do not.
     """
-    found: list[Commit] = []
+    commits: list[Commit] = []
     for _ in range(_LISTS_MAX):
         base = None if changes is None else changes.base_sha
         if base is None or base in order:
-            return found if base else ()
+            return commits if base else ()
         changes = listings.get(base)
         if changes is not None:
-            found[:0] = changes.commits[: last_place(changes.commits, base) + 1]
+            commits[:0] = changes.commits[: last_place(changes.commits, base) + 1]
     return ()
 
 
 def _in_a_circle(listings: Mapping[str, Changes]) -> bool:
     """Whether bases lead from a commit back to itself."""
-    bases = {sha: [one.base_sha or ""] for sha, one in listings.items() if one.base_sha != sha}
+    bases = {
+        sha: [changes.base_sha or ""]
+        for sha, changes in listings.items()
+        if changes.base_sha != sha
+    }
     try:
         TopologicalSorter(bases).prepare()
     except CycleError:

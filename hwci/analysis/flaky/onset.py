@@ -89,7 +89,7 @@ def rates_beside(others: Mapping[FirstAttempts, int]) -> Rates:
     import numpy as np
 
     steady, flaky = _pairs()
-    grid = np.array([*STEADY_RATES, *(one for one in FLAKY_RATES if one > STEADY_RATES[-1])])
+    grid = np.array([*STEADY_RATES, *(rate for rate in FLAKY_RATES if rate > STEADY_RATES[-1])])
     counts = np.array([*others], dtype=float).reshape(-1, 2)
     failed, runs = counts[:, :1], counts[:, 1:]
     logs = failed * np.log(grid) + (runs - failed) * np.log1p(-grid)
@@ -177,14 +177,14 @@ class _Chain:
         import numpy as np
 
         last = len(self._change) - 1
-        found = np.zeros((last + 3, self._steady.shape[1]))
+        chances = np.zeros((last + 3, self._steady.shape[1]))
         never = flaky = fixed = np.ones(self._steady.shape[1])
         for at in range(last, 0, -1):
             change, steady = self._change[at], self._steady[at] / self._scale[at]
             flaky = self._flaky[at] * flaky / self._scale[at]
-            found[at + 2] = self._becomes[at] * flaky
+            chances[at + 2] = self._becomes[at] * flaky
             flaky = (1 - change) * flaky + change * steady * fixed
             never, fixed = (1 - change) * steady * never, (1 - self._again[at]) * steady * fixed
-        found[0] = _FLAKY_AT_FIRST * self._flaky[0] * flaky / self._scale[0]
-        found[1] = (1 - _FLAKY_AT_FIRST) * self._steady[0] * never / self._scale[0]
-        return found
+        chances[0] = _FLAKY_AT_FIRST * self._flaky[0] * flaky / self._scale[0]
+        chances[1] = (1 - _FLAKY_AT_FIRST) * self._steady[0] * never / self._scale[0]
+        return chances

@@ -42,9 +42,11 @@ def of_suspect(row: Suspect) -> str:
     return ", ".join([of_found(row.found, on_boxes), *_to_do_words(row.found)])
 
 
-def of_found(found: Intermittent, on_boxes: str = "") -> str:
+def of_found(suggestion: Intermittent, on_boxes: str = "") -> str:
     """Say since when a test is flaky, on which boxes, and what the commit changed."""
-    return ", ".join(filter(None, [_since_words(found), on_boxes, _kind_words(found.since)]))
+    return ", ".join(
+        filter(None, [_since_words(suggestion), on_boxes, _kind_words(suggestion.since)])
+    )
 
 
 def of_change(since: Since) -> str:
@@ -70,19 +72,19 @@ def _kind_words(since: Since) -> str:
     return f"{_KIND_WORDS[kind]}{'' if is_named or share >= STRONG else sure(share)}"
 
 
-def _to_do_words(found: Intermittent) -> Iterator[str]:
-    takes = bisected(found).bisection if found.since.before < LIKELY else None
+def _to_do_words(suggestion: Intermittent) -> Iterator[str]:
+    takes = bisected(suggestion).bisection if suggestion.since.before < LIKELY else None
     if takes and takes.runs:
         yield _effort_words(takes)
-    yield of_fixed(found)
+    yield of_fixed(suggestion)
 
 
-def of_fixed(found: Intermittent) -> str:
+def of_fixed(suggestion: Intermittent) -> str:
     """Say how many runs passed at the first attempt since the last that did not, and how many still
     must: of a broken test none.
     """
-    said = [*_fixed_words(found.fixed)]
-    return ", ".join(said[:1] if found.broken else said)
+    phrases = [*_fixed_words(suggestion.fixed)]
+    return ", ".join(phrases[:1] if suggestion.broken else phrases)
 
 
 def _fixed_words(fixed: Fixed) -> Iterator[str]:
@@ -104,11 +106,11 @@ _KIND_WORDS = {
 }
 
 
-def _since_words(found: Intermittent) -> str:
-    flaky = "broken" if found.broken else "flaky"
-    if found.is_fixed:
-        flaky = f"fixed{'' if found.broken else sure(found.fixed.chance)}, was {flaky}"
-    return f"{flaky} {since_when(found.since)}"
+def _since_words(suggestion: Intermittent) -> str:
+    flaky = "broken" if suggestion.broken else "flaky"
+    if suggestion.is_fixed:
+        flaky = f"fixed{'' if suggestion.broken else sure(suggestion.fixed.chance)}, was {flaky}"
+    return f"{flaky} {since_when(suggestion.since)}"
 
 
 def since_when(since: Since) -> str:
@@ -120,8 +122,8 @@ def since_when(since: Since) -> str:
         began = f"as far back as runs go ({first})" if since.is_first else f"since before {first}"
         return began if since.before >= STRONG else f"likely {began}"
     if is_toss(since):
-        one, other = (short(suspect.sha) for suspect in since.suspects)
-        return f"since one of {TOSS} commits: {one} or {other}"
+        sha, other = (short(suspect.sha) for suspect in since.suspects)
+        return f"since one of {TOSS} commits: {sha} or {other}"
     best = since.suspects[0]
     if best.chance >= LIKELY:
         return f"since {short(best.sha)} of {day(best.seen_at)}{sure(best.chance)}"
@@ -149,10 +151,10 @@ def of_history(since: Since, test_id: str, left: int) -> str:
     """Say since when a test fails by its history. `left`: so many firmware commits may have broken
     it by the rules (semantics, 7), which look at its first failing run.
     """
-    told = f"y the history of {test_id}, {since_when(since)}"
+    rest = f"y the history of {test_id}, {since_when(since)}"
     if left <= 1:
-        return f"B{told}"
-    return f"Its first failing run leaves {counted(left, 'firmware commit')}; b{told}"
+        return f"B{rest}"
+    return f"Its first failing run leaves {counted(left, 'firmware commit')}; b{rest}"
 
 
 def sure(chance: float) -> str:

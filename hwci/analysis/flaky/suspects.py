@@ -94,7 +94,7 @@ class Since(shapes.Since):
         if sha not in self.chances:
             return None
         later = [*self.chances][::-1]
-        return sum(self.chances[one] for one in later[: later.index(sha)])
+        return sum(self.chances[commit] for commit in later[: later.index(sha)])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -203,12 +203,12 @@ def pending_by_test(
     history: RecordedRuns, scope: Scope, period: Period
 ) -> Mapping[TestKey, Sequence[Group]]:
     """Return the pending failures of each test that failed in the period."""
-    found: dict[TestKey, list[Group]] = defaultdict(list)
+    pending: dict[TestKey, list[Group]] = defaultdict(list)
     for group in groups_of(history, history.failures(scope, period)):
         if group.label is Label.PENDING:
             lane = group.first.key.lane
-            found[lane.product, lane.test_id].append(group)
-    return found
+            pending[lane.product, lane.test_id].append(group)
+    return pending
 
 
 def flake_rates(rows: Sequence[FlakyTest | BoxHistory]) -> list[Share]:
@@ -229,7 +229,7 @@ def ranked(
     rows = read_flakiest(history, scope, period)
     if rank_by is RankBy.LOWER_BOUND:
         lows = [rate.low or 0.0 for rate in flake_rates(rows)]
-        by_low = sorted(zip(lows, rows, strict=True), key=lambda row: -row[0])
+        by_low = sorted(zip(lows, rows, strict=True), key=lambda pair: -pair[0])
         rows = [row for _, row in by_low]
     return flakiest_tests(rows, selection)
 
@@ -266,7 +266,7 @@ class SeenProduct:
         shas = {run.sha for run in product.runs if run.hello_ok}
         order = branch_order(history, product.product, self._branch, shas)
         self._in_a_circle, self._order = order is None, order or []
-        self._at = {one.sha: at for at, one in enumerate(self._order)}
+        self._at = {commit.sha: at for at, commit in enumerate(self._order)}
         self._tried = self.trials.first_attempts()
         self._alike = Counter(self._tried.values())  # how many tests have the same counts
 
@@ -295,12 +295,12 @@ class SeenProduct:
 
     def suspect(self, row: FlakyTest, rate: Share) -> Suspect:
         """Return what the runs of a test suggest."""
-        found = self.found(row.test_id, never_passed=row.broken)
+        suggestion = self.found(row.test_id, never_passed=row.broken)
         return Suspect(
             test=row,
             rate=rate,
-            found=None if isinstance(found, str) else found,
-            missing=found if isinstance(found, str) else None,
+            found=None if isinstance(suggestion, str) else suggestion,
+            missing=suggestion if isinstance(suggestion, str) else None,
             tried=self.tried(row.test_id),
             blame=self.blame_of(row.test_id),
             notes=self._notes,
@@ -314,9 +314,9 @@ class SeenProduct:
     def tried(self, test_id: str) -> Tried:
         """Return how often a test was tried, and how often it lost its board."""
         number = self._product.number_of(test_id)
-        told = [*self.trials.told(test_id)]
-        runs = [run for run, *_ in told]
-        failed_on = [run.box_key for run, result, _ in told if result is not None]
+        rows = [*self.trials.told(test_id)]
+        runs = [run for run, *_ in rows]
+        failed_on = [run.box_key for run, result, _ in rows if result is not None]
         lost = [self._product.runs[at] for at in self.trials.lost]
         return Tried(
             failed=len(failed_on),
@@ -324,8 +324,8 @@ class SeenProduct:
             boxes=sorted({run.box_key for run in runs}),
             failed_on={*failed_on},
             gone=gone(self._commits, runs, {*failed_on}),
-            failed_last=_failed_last(told),
-            lost_here=[run for run, _, is_lost in told if is_lost],
+            failed_last=_failed_last(rows),
+            lost_here=[run for run, _, is_lost in rows if is_lost],
             lost=sum(run.ran >> (number or 0) & 1 for run in lost),
             tests=max(1, sum(len(run.order) for run in runs) // max(1, len(runs))),
             uncompared=None if number is None else self.trials.why_uncompared(number),
@@ -355,11 +355,11 @@ class SeenProduct:
         """Return what is missing to judge by these runs. `boxes`: those to blame, if some are."""
         if self._in_a_circle:
             return "the order of the commits is not known: changes that were sent lead in a circle"
-        failed = sum(one.tries.first_failed for one in counted)
+        failed = sum(run.tries.first_failed for run in counted)
         where = f"of {listed(sorted(boxes))} on {self._branch}" if boxes else f"on {self._branch}"
         if len(counted) < RUNS_NEEDED:
             return f"{said.counted(len(counted), 'run')} {where}; {RUNS_NEEDED} are needed"
-        if len({one.at for one in counted}) == 1:
+        if len({run.at for run in counted}) == 1:
             return f"all runs {where} are of one commit"
         if failed < FAILURES_NEEDED:
             return (
@@ -372,24 +372,24 @@ class SeenProduct:
         """Yield the runs of a test that tell something of the firmware, on commits of the
         branch.
         """
-        for told in self.trials.told(test_id):
-            run, at = told.run, self._at.get(told.run.sha)
-            if at is not None and told.is_of_firmware:
-                yield Counted(at, run.box_key, _tries(told.result), run.started_at)
+        for row in self.trials.told(test_id):
+            run, at = row.run, self._at.get(row.run.sha)
+            if at is not None and row.is_of_firmware:
+                yield Counted(at, run.box_key, _tries(row.result), run.started_at)
 
     def _intermittent(
         self, rates: Rates, counted: Sequence[Counted], blame: Blame[Side] | None
     ) -> Intermittent:
         places = sorted({run.at for run in counted})
-        found = onset(steps_of(places, counted), rates)
-        flaky = flaky_runs(places, counted, found)
+        chances = onset(steps_of(places, counted), rates)
+        flaky = flaky_runs(places, counted, chances)
         failed_on = {run.box_key for run in flaky if run.tries.first_failed}
         # Runs elsewhere would not show that it is fixed where it failed.
         shown = [run for run in flaky if run.box_key in failed_on]
-        state = fixed(shown, found)
+        state = fixed(shown, chances)
         return Intermittent(
             runs=len(counted),
-            since=self._since(places, found, counted),
+            since=self._since(places, chances, counted),
             boxes=boxes_compared(flaky, blame),
             fixed=state,
             bisection=None,
@@ -400,9 +400,9 @@ class SeenProduct:
             rate=(sum(run.tries.first_failed for run in flaky) + 0.5) / (len(flaky) + 1),
         )
 
-    def _since(self, places: Sequence[int], found: Onset, counted: Sequence[Counted]) -> Since:
-        likely = self.likely(places, found)
-        within = sum(found.at)
+    def _since(self, places: Sequence[int], chances: Onset, counted: Sequence[Counted]) -> Since:
+        likely = self.likely(places, chances)
+        within = sum(chances.at)
         kinds: dict[CommitKind, float] = defaultdict(float)
         for commit, chance in likely:
             kinds[commit.kind] += chance / within if within else 0.0
@@ -410,7 +410,7 @@ class SeenProduct:
         usual = Counter(commit.kind for commit, _ in likely)
         return Since(
             branch=self._branch,
-            before=found.before + found.never,
+            before=chances.before + chances.never,
             suspects=tuple(
                 shapes.SuspectCommit(**commit._asdict(), chance=chance)
                 for commit, chance in likely[: min(total, SHOWN_MAX)]
@@ -419,7 +419,8 @@ class SeenProduct:
             kinds=shapes.Kinds(**{kind.value: chance for kind, chance in kinds.items()}),
             begins_at=self._begins_at,
             is_first=self._is_first,
-            chances=dict.fromkeys(self._at, 0.0) | {one.commit.sha: one.chance for one in likely},
+            chances=dict.fromkeys(self._at, 0.0)
+            | {commit.sha: chance for commit, chance in likely},
             by_kind=dict(kinds),
             usual={kind: times / len(likely) for kind, times in usual.items()},
             ends=self._ends(likely[:total], counted),
@@ -428,24 +429,24 @@ class SeenProduct:
     def _ends(
         self, suspects: Sequence[LikelyCommit], counted: Sequence[Counted]
     ) -> tuple[str, str] | None:
-        failed = {one.at for one in counted if one.tries.first_failed}
+        failed = {run.at for run in counted if run.tries.first_failed}
         places = [self._at[suspect.commit.sha] for suspect in suspects]
-        clean = sorted({one.at for one in counted if one.at < min(places)} - failed)
+        clean = sorted({run.at for run in counted if run.at < min(places)} - failed)
         bad = [at for at in failed if at >= max(places)]
         if not clean or not bad:
             return None
         return self._order[clean[-CLEAN_BEFORE:][0]].sha, self._order[max(bad)].sha
 
-    def likely(self, places: Sequence[int], found: Onset) -> list[LikelyCommit]:
+    def likely(self, places: Sequence[int], chances: Onset) -> list[LikelyCommit]:
         """Return each commit with its chance, likeliest first. What a step is worth is shared among
         the commits that came with it.
         """
         likely = [
             LikelyCommit(commit, chance / (at - before))
-            for at, before, chance in zip(places[1:], places, found.at[1:], strict=False)
+            for at, before, chance in zip(places[1:], places, chances.at[1:], strict=False)
             for commit in self._order[before + 1 : at + 1]
         ]
-        return sorted(likely, key=lambda one: -one.chance)
+        return sorted(likely, key=lambda suspect: -suspect.chance)
 
 
 def _tries(result: NotableResult | None) -> Step:
@@ -459,15 +460,15 @@ def _tries(result: NotableResult | None) -> Step:
 def steps_of(places: Sequence[int], counted: Sequence[Counted]) -> list[Step]:
     """Add up the tries on each commit that ran the test."""
     tries: dict[int, list[Step]] = defaultdict(list)
-    for one in counted:
-        tries[one.at].append(one.tries)
+    for run in counted:
+        tries[run.at].append(run.tries)
     since = dict(zip(places[1:], places, strict=False))
     return [
         Step(
             first=len(tries[at]),
-            first_failed=sum(one.first_failed for one in tries[at]),
-            retries=sum(one.retries for one in tries[at]),
-            retries_failed=sum(one.retries_failed for one in tries[at]),
+            first_failed=sum(step.first_failed for step in tries[at]),
+            retries=sum(step.retries for step in tries[at]),
+            retries_failed=sum(step.retries_failed for step in tries[at]),
             commits=at - since.get(at, at - 1),
         )
         for at in places
@@ -475,24 +476,24 @@ def steps_of(places: Sequence[int], counted: Sequence[Counted]) -> list[Step]:
 
 
 def flaky_runs(
-    places: Sequence[int], counted: Sequence[Counted], found: Onset
+    places: Sequence[int], counted: Sequence[Counted], chances: Onset
 ) -> Sequence[Counted]:
     """Return the runs from the likeliest onset on, in the order of the commits."""
-    likeliest = max(range(len(places)), key=found.at.__getitem__)
-    before = found.before + found.never
-    first = places[likeliest] if found.at[likeliest] > before else places[0]
-    return sorted((one for one in counted if one.at >= first), key=lambda one: one.at)
+    likeliest = max(range(len(places)), key=chances.at.__getitem__)
+    before = chances.before + chances.never
+    first = places[likeliest] if chances.at[likeliest] > before else places[0]
+    return sorted((run for run in counted if run.at >= first), key=lambda run: run.at)
 
 
-def fixed(flaky: Sequence[Counted], found: Onset) -> Fixed:
+def fixed(flaky: Sequence[Counted], chances: Onset) -> Fixed:
     """Judge by the runs since a test is flaky, in the order of the commits, and by the chance that
     it still is.
 
     Rates alone do not say it: one failure after many passes is rare enough to be a steady test's.
     The clean runs since the last failure must say it, too.
     """
-    unfixed = min(1.0, found.still_flaky + found.never)
-    failing = [number for number, one in enumerate(flaky) if one.tries.first_failed]
+    unfixed = min(1.0, chances.still_flaky + chances.never)
+    failing = [number for number, run in enumerate(flaky) if run.tries.first_failed]
     clean = len(flaky) - 1 - failing[-1] if failing else len(flaky)
     failed, passed = len(failing), len(flaky) - len(failing)
     by_rates = clean_runs_needed(failed, passed, unfixed)
@@ -507,7 +508,7 @@ def fixed(flaky: Sequence[Counted], found: Onset) -> Fixed:
 def _is_broken(runs: Sequence[Counted]) -> bool:
     tries = [run.tries for run in runs]
     return len(tries) >= FAILURES_NEEDED and all(
-        one.first_failed and one.retries_failed == one.retries for one in tries
+        step.first_failed and step.retries_failed == step.retries for step in tries
     )
 
 
@@ -563,9 +564,9 @@ def boxes_compared(flaky: Sequence[Counted], blame: Blame[Side] | None) -> Boxes
     )
 
 
-def _failed_last(told: Sequence[Told]) -> Collection[str]:
+def _failed_last(rows: Sequence[Told]) -> Collection[str]:
     """Return the boxes whose last run failed."""
-    last = {run.box_key: result is not None for run, result, _ in told}
+    last = {run.box_key: result is not None for run, result, _ in rows}
     return {box for box, failed in last.items() if failed}
 
 
@@ -592,6 +593,8 @@ def gone(
     return last_runs
 
 
-def _tail(times: int, of: int, chance: float) -> float:
+def _tail(times: int, total: int, chance: float) -> float:
     """Return the chance of so many or more, of so many, each with this chance."""
-    return sum(comb(of, n) * chance**n * (1 - chance) ** (of - n) for n in range(times, of + 1))
+    return sum(
+        comb(total, n) * chance**n * (1 - chance) ** (total - n) for n in range(times, total + 1)
+    )

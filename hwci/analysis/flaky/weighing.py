@@ -110,19 +110,20 @@ class _Side:
         alike = self.chance_alike()
         seen = [self._of.get(box, Counts()) for box in boxes]
         return [
-            alike * common + (1 - alike) * (one.failed + common) / (sum(one) + 1) for one in seen
+            alike * common + (1 - alike) * (counts.failed + common) / (sum(counts) + 1)
+            for counts in seen
         ]
 
 
 def _sides(counts: Sequence[ByBox]) -> Iterator[tuple[_Side, _Side]]:
     """Yield for each commit the results before it, and those from it on."""
     before, after = _Side(_BEFORE), _Side(_AFTER)
-    for one in counts:
-        after.add(one)
-    for one in counts:
+    for by_box in counts:
+        after.add(by_box)
+    for by_box in counts:
         yield before, after
-        before.add(one)
-        after.add(one, -1)
+        before.add(by_box)
+        after.add(by_box, -1)
 
 
 def _log_chances(counts: Sequence[ByBox]) -> list[float]:
@@ -134,18 +135,18 @@ def chances(counts: Sequence[ByBox]) -> list[float]:
     same, the good one too: who calls it good may be wrong.
     """
     logs = _log_chances(counts)
-    likely = [exp(one - max(logs)) for one in logs]
-    return [one / sum(likely) for one in likely]
+    likely = [exp(value - max(logs)) for value in logs]
+    return [weight / sum(likely) for weight in likely]
 
 
 def contradict(counts: Sequence[ByBox]) -> bool:
     """Return whether a rate for each commit explains the counts far better than two rates do."""
     logs = _log_chances(counts)
-    two = max(logs) + log(sum(exp(one - max(logs)) for one in logs) / len(logs))
+    two = max(logs) + log(sum(exp(value - max(logs)) for value in logs) / len(logs))
     each = 0.0
-    for one in filter(None, counts):
+    for by_box in filter(None, counts):
         side = _Side(_AFTER)
-        side.add(one)
+        side.add(by_box)
         each += side.log_chance()
     return each - two > log(_CONTRADICTION)
 
@@ -166,8 +167,8 @@ def bracket_of(likely: Sequence[float]) -> Bracket:
     return best
 
 
-def _size(one: Bracket) -> tuple[int, float]:
-    return one.last - one.first, -one.chance
+def _size(bracket: Bracket) -> tuple[int, float]:
+    return bracket.last - bracket.first, -bracket.chance
 
 
 def most_telling(
@@ -182,16 +183,16 @@ def most_telling(
     free = sorted(seconds, key=lambda box: (seconds[box], box))
     rates = _rates(counts, free)
     ways: list[Sequence[float]] = [likely]
-    found: list[TellingRun] = []
-    while free and len(found) < at_once:
+    runs: list[TellingRun] = []
+    while free and len(runs) < at_once:
         # Of boxes with the same rates only the cheapest can be the best.
         unlike = {rates[box]: box for box in reversed(free)}.values()
-        told = [_best_on(box, rates[box], ways) for box in sorted(unlike, key=free.index)]
-        best = max(told, key=lambda one: one.bits / max(seconds[one.box], 1))
-        found.append(best)
+        candidates = [_best_on(box, rates[box], ways) for box in sorted(unlike, key=free.index)]
+        best = max(candidates, key=lambda run: run.bits / max(seconds[run.box], 1))
+        runs.append(best)
         free.remove(best.box)
         ways = [*_split(ways, best.commit, rates[best.box])]
-    return found
+    return runs
 
 
 Rates = tuple[tuple[float, float], ...]
@@ -211,7 +212,7 @@ def _best_on(box: str, rates: Rates, ways: Sequence[Sequence[float]]) -> Telling
     end, the chance of it together with each commit.
     """
     passing = tuple((1 - before, 1 - after) for before, after in rates)
-    ends = [_End(way, one) for way in ways for one in (rates, passing)]
+    ends = [_End(way, pairs) for way in ways for pairs in (rates, passing)]
     left = [sum(end.uncertainty(at) for end in ends) for at in range(len(rates))]
     best = min(range(len(left)), key=left.__getitem__)
     known = sum(_times_log(sum(way)) - sum(map(_times_log, way)) for way in ways)
@@ -225,8 +226,8 @@ def _split(ways: Sequence[Sequence[float]], at: int, rates: Rates) -> Iterator[S
             chance * (after if since <= at else before)
             for since, (chance, (before, after)) in enumerate(zip(way, rates, strict=True))
         ]
-        passes = [chance - one for chance, one in zip(way, fails, strict=True)]
-        yield from (one for one in (fails, passes) if sum(one) > _UNLIKELY)
+        passes = [chance - failing for chance, failing in zip(way, fails, strict=True)]
+        yield from (way for way in (fails, passes) if sum(way) > _UNLIKELY)
 
 
 class _End:
@@ -235,8 +236,8 @@ class _End:
     """
 
     def __init__(self, way: Sequence[float], rates: Rates) -> None:
-        clean = [one * before for one, (before, _) in zip(way, rates, strict=True)]
-        broken = [one * after for one, (_, after) in zip(way, rates, strict=True)]
+        clean = [chance * before for chance, (before, _) in zip(way, rates, strict=True)]
+        broken = [chance * after for chance, (_, after) in zip(way, rates, strict=True)]
         self._broken, self._clean = _upto(broken), _upto(clean)
         self._broken_logs = _upto([*map(_times_log, broken)])
         self._clean_logs = _upto([*map(_times_log, clean)])
@@ -260,7 +261,7 @@ def effort(commits: int, rate: float, boxes: int) -> Effort | None:
     """Return what it takes to find one of these commits; None: more than `RUNS_MAX` runs."""
     at_once = min(boxes, AT_ONCE_MAX)
     # A rate is known no better than by two digits, so tests share what was computed.
-    runs, rounds = (rounds_needed(commits, float(f"{rate:.2g}"), one) for one in (1, at_once))
+    runs, rounds = (rounds_needed(commits, float(f"{rate:.2g}"), count) for count in (1, at_once))
     if runs is None or rounds is None:
         return None
     return Effort(commits=commits, runs=runs, boxes=at_once, rounds=rounds)

@@ -38,19 +38,19 @@ def announced(
     """Return the merges of a period, the newest first; of a box those with one of its runs.
     `visible`: those of the runs of a repository that may be told of.
     """
-    merges = {one.announcement: one.checked for one in history.merges(scope, period)}
+    merges = {merge.announcement: merge.checked for merge in history.merges(scope, period)}
 
     def described(rows: Sequence[Announcement]) -> list[_Told]:
         checked = checks_of(history, [row for row in rows if merges[row]])
         unchecked = explain(history, [row for row in rows if not merges[row]])
-        found: dict[Announcement, _Told] = {}
+        by_merge: dict[Announcement, _Told] = {}
         for merge, runs, subject in checked:
-            found[merge] = _Told(merge, None, visible(merge.repo_key, runs), subject)
+            by_merge[merge] = _Told(merge, None, visible(merge.repo_key, runs), subject)
         for row in unchecked:
             merge = row.announcement
             runs = visible(merge.repo_key, row.runs)
-            found[merge] = _Told(merge, row.cause, runs, row.subject)
-        return [found[row] for row in rows]
+            by_merge[merge] = _Told(merge, row.cause, runs, row.subject)
+        return [by_merge[row] for row in rows]
 
     listing = with_runs(in_order(merges), selection, described)
     return Listing([_row(history, row) for row in listing.items], listing.total)

@@ -155,17 +155,17 @@ def plan(
     unplanned: dict[Announcement, MissingRun] = {}
     for (repo_key, sha), of_commit in by_commit.items():
         history.check_time()
-        found = _offers_for(repo_key, of_commit, offers)
-        for number, offer in enumerate(found):
+        chosen = _offers_for(repo_key, of_commit, offers)
+        for number, offer in enumerate(chosen):
             checked = [
                 merge
                 for merge in of_commit
                 if merge.suite == offer.product.suite or (merge.suite is None and number == 0)
             ]
             runs.append(CommitRun(sha, offer, checked, subjects.get((repo_key, sha))))
-        suites = {offer.product.suite for offer in found}
+        suites = {offer.product.suite for offer in chosen}
         for merge in of_commit:
-            if merge.suite not in suites and not (merge.suite is None and found):
+            if merge.suite not in suites and not (merge.suite is None and chosen):
                 unplanned[merge] = offers.missing(repo_key, merge.suite)
     runs.sort(key=lambda run: run.offer)
     return LeastRuns(len(merges), runs, unplanned)
@@ -175,10 +175,10 @@ def _offers_for(repo_key: str, merges: Sequence[Announcement], offers: "Offers")
     """Return the runs that a commit needs, the cheapest first."""
     suites = {merge.suite for merge in merges}
     named = (offers.by_cost(Product(repo_key, suite)) for suite in suites if suite is not None)
-    found = sorted(offer for of in named for offer in of[:1])
-    if not found and None in suites:
+    chosen = sorted(offer for ranked in named for offer in ranked[:1])
+    if not chosen and None in suites:
         return offers.cheapest(repo_key)
-    return found
+    return chosen
 
 
 class Offers:
@@ -186,16 +186,16 @@ class Offers:
     product, reached the hardware. `box_key`: the only one that may be proposed; None: any.
     """
 
-    def __init__(self, found: Sequence[ProductOutcomes], box_key: str | None = None) -> None:
+    def __init__(self, outcomes: Sequence[ProductOutcomes], box_key: str | None = None) -> None:
         self._ran: set[Product] = set()
         self._offers: dict[Product, list[BoxOffer]] = {}
-        reached = _last_reached(found)
-        for one in found:
-            times = _run_times([run for run in one.runs if box_key in {None, run.box_key}])
+        reached = _last_reached(outcomes)
+        for outcome in outcomes:
+            times = _run_times([run for run in outcome.runs if box_key in {None, run.box_key}])
             if times:
-                self._ran.add(one.product)
-            self._offers[one.product] = sorted(
-                BoxOffer(median(of_box), box_key, one.product, len(of_box))
+                self._ran.add(outcome.product)
+            self._offers[outcome.product] = sorted(
+                BoxOffer(median(of_box), box_key, outcome.product, len(of_box))
                 for box_key, of_box in times.items()
                 if reached[box_key]
             )
@@ -206,21 +206,23 @@ class Offers:
 
     def cheapest(self, repo_key: str) -> list[BoxOffer]:
         """Return the cheapest run of any product of a repository, if there is one."""
-        found = (one for of in self._offers.values() for one in of[:1])
-        return sorted(one for one in found if one.product.repo_key == repo_key)[:1]
+        firsts = (offer for ranked in self._offers.values() for offer in ranked[:1])
+        return sorted(offer for offer in firsts if offer.product.repo_key == repo_key)[:1]
 
     def missing(self, repo_key: str, suite: str | None) -> MissingRun:
         """Return why there is no offer for a product, or for any product of a repository."""
-        ran = any(one.repo_key == repo_key and suite in {None, one.suite} for one in self._ran)
+        ran = any(
+            product.repo_key == repo_key and suite in {None, product.suite} for product in self._ran
+        )
         return MissingRun.NOT_REACHED if ran else MissingRun.NO_RUN
 
 
-def _last_reached(found: Sequence[ProductOutcomes]) -> dict[str, bool]:
+def _last_reached(outcomes: Sequence[ProductOutcomes]) -> dict[str, bool]:
     """Return of each box whether its last run reached the hardware."""
     runs = sorted(
         (run.started_at, run.ci_run_id, run.run_attempt, run.box_key, run.hello_ok)
-        for one in found
-        for run in one.runs
+        for outcome in outcomes
+        for run in outcome.runs
     )
     return {box_key: hello_ok for *_, box_key, hello_ok in runs}
 

@@ -75,12 +75,12 @@ def _row(history: History, row: UncheckedMerge) -> ExplainedMerge:
 def explain(history: History, merges: Sequence[Announcement]) -> list[UncheckedMerge]:
     """Return the cause of each of these unchecked merges."""
     subjects = subjects_of(history, merges)
-    found = []
+    rows = []
     for merge in merges:
         history.check_time()
         cause, runs = _cause(history, merge)
-        found.append(UncheckedMerge(merge, cause, runs, subjects.get((merge.repo_key, merge.sha))))
-    return found
+        rows.append(UncheckedMerge(merge, cause, runs, subjects.get((merge.repo_key, merge.sha))))
+    return rows
 
 
 class _Unchecked(NamedTuple):
@@ -94,39 +94,39 @@ class _Unchecked(NamedTuple):
 
 
 def _cause(history: History, merge: Announcement) -> tuple[UncheckedCause, Sequence[SightedRun]]:
-    asked = _Unchecked(history, merge, sorted(history.sighted_runs(merge.repo_key, merge.sha)))
+    case = _Unchecked(history, merge, sorted(history.sighted_runs(merge.repo_key, merge.sha)))
     for cause, row in CAUSES.items():
-        runs = [*row.told_by(asked)]
+        runs = [*row.told_by(case)]
         if runs:
             return cause, runs
     return UncheckedCause.NOTHING_RAN, ()
 
 
-def _not_reached(asked: _Unchecked) -> Iterator[SightedRun]:
-    return (run for run in _of_product(asked) if not run.sighting.hello_ok)
+def _not_reached(case: _Unchecked) -> Iterator[SightedRun]:
+    return (run for run in _of_product(case) if not run.sighting.hello_ok)
 
 
-def _without_tests(asked: _Unchecked) -> Iterator[SightedRun]:
-    return (run for run in _of_product(asked) if not run.sighting.has_tests)
+def _without_tests(case: _Unchecked) -> Iterator[SightedRun]:
+    return (run for run in _of_product(case) if not run.sighting.has_tests)
 
 
-def _of_product(asked: _Unchecked) -> Iterator[SightedRun]:
-    return (run for run in asked.runs if is_of_product(run.sighting, asked.merge))
+def _of_product(case: _Unchecked) -> Iterator[SightedRun]:
+    return (run for run in case.runs if is_of_product(run.sighting, case.merge))
 
 
-def _of_another_product(asked: _Unchecked) -> Iterator[SightedRun]:
-    return (run for run in asked.runs if not is_of_product(run.sighting, asked.merge))
+def _of_another_product(case: _Unchecked) -> Iterator[SightedRun]:
+    return (run for run in case.runs if not is_of_product(run.sighting, case.merge))
 
 
-def _earliest_later(asked: _Unchecked) -> Iterator[SightedRun]:
-    return islice(_later(asked), 1)  # each further one would be asked for
+def _earliest_later(case: _Unchecked) -> Iterator[SightedRun]:
+    return islice(_later(case), 1)  # each further one would be asked for
 
 
-def _later(asked: _Unchecked) -> Iterator[SightedRun]:
+def _later(case: _Unchecked) -> Iterator[SightedRun]:
     """Yield the runs whose changes list the commit, so that it was in the tree that they tested,
     and that would have checked it, had their push list named it. The order is that of the changes.
     """
-    history, merge, _ = asked
+    history, merge, _ = case
     for listed in history.changes_listing(merge.repo_key, merge.sha):
         for run in sorted(history.sighted_runs(merge.repo_key, listed.sha)):
             is_same = (run.sha, run.ci_run_id) == (listed.sha, listed.ci_run_id)

@@ -147,14 +147,14 @@ def _ended_or_failing(history: History, episodes: Sequence[Episode]) -> list[tup
     """Return the episodes with their labels, without those that a review alone calls resolved: it
     is unknown when they were.
     """
-    reviews = history.reviews([failure for one in episodes for failure in one.reviewed])
+    reviews = history.reviews([failure for episode in episodes for failure in episode.reviewed])
     labels = [
         label_of(False, episode.fix, review_of(episode.reviewed, reviews)) for episode in episodes
     ]
     return [
-        (one, label)
-        for one, label in zip(episodes, labels, strict=True)
-        if label is Label.PENDING or one.fix is not None
+        (episode, label)
+        for episode, label in zip(episodes, labels, strict=True)
+        if label is Label.PENDING or episode.fix is not None
     ]
 
 
@@ -178,5 +178,5 @@ def _broken_at(episode: Episode, began: Began, merged: Merged) -> datetime | Non
     lane, listed = episode.key.lane, [commit.sha for commit in began.commits]
     after = listed[listed.index(began.suspects[0].sha) :]
     times = (merged.get((lane.repo_key, lane.branch, sha)) for sha in after)
-    found = next((at for at in times if at is not None), None)
-    return None if found is None or found > episode.started_at else found
+    merged_at = next((at for at in times if at is not None), None)
+    return None if merged_at is None or merged_at > episode.started_at else merged_at
