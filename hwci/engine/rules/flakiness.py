@@ -37,7 +37,7 @@ def flakiest(
             for _, _, reports, items, attempts, failed, _ in tests
         ]
         last = sorted(ranks)[most - 1]
-        tests = [one for one, rank in zip(tests, ranks, strict=True) if rank <= last]
+        tests = [test for test, rank in zip(tests, ranks, strict=True) if rank <= last]
     rows = map(_row, history.test_keys([test.test for test in tests]), tests)
     return sorted(rows, key=_order)[:most]
 
