@@ -85,7 +85,7 @@ def has_flaked(test: TestRuns) -> bool:
 
 def never_passed(test: TestRuns) -> bool:
     """Whether a test is broken."""
-    return is_broken(*_attempts_of(test))
+    return is_broken(*attempts_of(test.reports, test.items, test.attempts, test.failed))
 
 
 def has_failed_attempt(item: TestItem) -> bool:
@@ -99,10 +99,6 @@ def attempts_of(reports: int, items: int, attempts: int, failed: int) -> tuple[i
     other items passed at the first attempt.
     """
     return reports - items + attempts, attempts - (items - failed)
-
-
-def _attempts_of(test: TestRuns) -> tuple[int, int]:
-    return attempts_of(test.reports, test.items, test.attempts, test.failed)
 
 
 def _notable_of(test: TestRuns) -> Notable:
