@@ -52,8 +52,8 @@ class CacheBudget:
         if size > self._left:
             keepers, self._keepers = self._keepers, {}
             self._left = self._size
-            for one in keepers.values():
-                one.forget()
+            for cache in keepers.values():
+                cache.forget()
         self._left -= size
         self._keepers[id(keeper)] = keeper
 
@@ -66,10 +66,10 @@ class _State(dict[str, "_State"]):
 
     __slots__ = ("_automaton", "_states", "found")
 
-    def __init__(self, automaton: "Automaton", states: int, found: str | None) -> None:
+    def __init__(self, automaton: "Automaton", states: int, pattern: str | None) -> None:
         self._automaton = automaton
         self._states = states
-        self.found = found
+        self.found = pattern
 
     def __missing__(self, character: str) -> "_State":
         state = self[character] = self._automaton.after(self._states, character)
@@ -99,7 +99,7 @@ class Automaton:
     def first(self, path: str) -> str | None:
         """Return the first pattern that matches a whole path."""
         if self._halves:
-            return next((found for half in self._halves if (found := half.first(path))), None)
+            return next((pattern for half in self._halves if (pattern := half.first(path))), None)
         state = self._begin
         for character in path:
             state = state[character]
@@ -119,8 +119,8 @@ class Automaton:
     def after(self, states: int, character: str) -> _State:
         """Return the set that a character leads to from a set of states."""
         BUDGET.take(self, _STEP_BYTES)
-        kept = self._kept_by_slash if character == "/" else self._kept_by_others
-        after = self._closed(states & kept | (states & self._led_on_by(character)) << 1)
+        loops = self._kept_by_slash if character == "/" else self._kept_by_others
+        after = self._closed(states & loops | (states & self._led_on_by(character)) << 1)
         state = self._known.get(after)
         if state is None:
             BUDGET.take(self, _STATE_BYTES + self._width_bytes)

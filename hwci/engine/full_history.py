@@ -119,7 +119,9 @@ class FullHistory:
         return self._sighted.get((repo_key, sha), ())
 
     def run_counts(self, scope: Scope, period: Period) -> RunCounts:
-        counted = [one.hello_ok for one in self._reports_of(scope, period) if one.is_first_part]
+        counted = [
+            report.hello_ok for report in self._reports_of(scope, period) if report.is_first_part
+        ]
         return RunCounts(counted.count(False), len(counted))
 
     def run_starts(self, scope: Scope, period: Period) -> RunStarts:
@@ -133,12 +135,12 @@ class FullHistory:
             for item in report.tests if report.hello_ok else ():
                 items[Product(report.repo_key, report.suite), item.id].append(Ran(report, item))
         flakes = self._flaky_items(scope, period)
-        found = []
+        rows = []
         for key, runs in items.items():
             if (notable := _notable(run.item for run in runs)).items:
                 boxes = {run.report.box_key for run in runs}
-                found.append(TestRuns(key, len(boxes), len(runs), *notable, flakes[key]))
-        return found
+                rows.append(TestRuns(key, len(boxes), len(runs), *notable, flakes[key]))
+        return rows
 
     def test_keys(self, tests: Sequence[StoredTest]) -> Sequence[TestKey]:
         return tests
@@ -154,42 +156,48 @@ class FullHistory:
         return [BoxRuns(*cell, len(items), _notable(items)) for cell, items in ran.items()]
 
     def failures(self, scope: Scope, period: Period) -> Sequence[Failure]:
-        hit = [self._by_id[one] for one in self.failing_items(scope, period)]
-        return [*{one.id: one for found in hit for one in self.together(found)}.values()]
+        hit = [self._by_id[failure_id] for failure_id in self.failing_items(scope, period)]
+        return [
+            *{member.id: member for failure in hit for member in self.together(failure)}.values()
+        ]
 
     def failing_items(self, scope: Scope, period: Period) -> Mapping[UUID, int]:
-        of_scope = (one for one in self._by_id.values() if scope.holds(*one.key.lane.product))
-        counts = {one.id: len(self._failing_starts(one, period)) for one in of_scope}
-        return {one: items for one, items in counts.items() if items}
+        of_scope = (
+            failure for failure in self._by_id.values() if scope.holds(*failure.key.lane.product)
+        )
+        counts = {failure.id: len(self._failing_starts(failure, period)) for failure in of_scope}
+        return {failure_id: items for failure_id, items in counts.items() if items}
 
     def flake_count(self, scope: Scope, period: Period) -> int:
         return self._flaky_items(scope, period).total()
 
     def _flaky_items(self, scope: Scope, period: Period) -> Counter[TestKey]:
         counts: Counter[TestKey] = Counter()
-        for one, items in self.failing_items(scope, period).items():
-            lane = self._by_id[one].key.lane
-            if self._is_flake(one):
+        for failure, items in self.failing_items(scope, period).items():
+            lane = self._by_id[failure].key.lane
+            if self._is_flake(failure):
                 counts[lane.product, lane.test_id] += items
         return counts
 
     def flaky_starts(self, scope: Scope, period: Period) -> Sequence[datetime]:
-        found = filter(self._is_flake, self.failing_items(scope, period))
-        return sorted(at for one in found for at in self._failing_starts(self._by_id[one], period))
+        flakes = filter(self._is_flake, self.failing_items(scope, period))
+        return sorted(
+            at for flake in flakes for at in self._failing_starts(self._by_id[flake], period)
+        )
 
     def _is_flake(self, failure_id: UUID) -> bool:
         failure = self._by_id[failure_id]
         return failure.passed and failure.key not in self._facts.reviews
 
     def episodes(self, scope: Scope, period: Period) -> Sequence[Episode]:
-        found = []
-        for one in self._by_id.values():
-            members = self.together(one)
-            is_first = one == members[0] and not self._is_flake(one.id)
-            within = period.start <= one.first.started_at <= period.end
-            if is_first and within and scope.holds(*one.key.lane.product):
-                found.append(self._episode(members))
-        return found
+        episodes = []
+        for failure in self._by_id.values():
+            members = self.together(failure)
+            is_first = failure == members[0] and not self._is_flake(failure.id)
+            within = period.start <= failure.first.started_at <= period.end
+            if is_first and within and scope.holds(*failure.key.lane.product):
+                episodes.append(self._episode(members))
+        return episodes
 
     def _episode(self, members: Sequence[Failure]) -> Episode:
         first, last = members[0], members[-1]
@@ -225,14 +233,16 @@ class FullHistory:
         if failure.passed:
             return [failure]
         return [
-            one
-            for one in self._by_lane[failure.key.lane]
-            if not one.passed and one.next_pass == failure.next_pass
+            member
+            for member in self._by_lane[failure.key.lane]
+            if not member.passed and member.next_pass == failure.next_pass
         ]
 
-    def reviews(self, of: Collection[UUID] | None = None) -> Mapping[UUID, Review]:
-        kept = {failure_id(self.org_id, key): one for key, one in self._facts.reviews.items()}
-        return {one: kept[one] for one in (kept if of is None else kept.keys() & of)}
+    def reviews(self, failures: Collection[UUID] | None = None) -> Mapping[UUID, Review]:
+        reviews = {failure_id(self.org_id, key): row for key, row in self._facts.reviews.items()}
+        if failures is None:
+            return reviews
+        return {failure: reviews[failure] for failure in reviews.keys() & failures}
 
     def config(self, product: Product) -> SuiteConfig | None:
         return self._facts.configs.get(product)
@@ -255,24 +265,24 @@ class FullHistory:
         return self._based_on.get((repo_key, sha), ())
 
     def episode_runs(self, episodes: Sequence[Episode]) -> Sequence[EpisodeRuns]:
-        found = []
+        runs = []
         for episode in episodes:
             lane = episode.key.lane
-            asked = (lane.repo_key, episode.first.workflow, lane.branch, episode.key.sha)
+            target = (lane.repo_key, episode.first.workflow, lane.branch, episode.key.sha)
             fixed_at = None if episode.fix is None else self.pass_started_at(lane, episode.fix)
-            run = self.changes_under_test(*asked)
-            found.append(EpisodeRuns(None if run is None else run.changes, fixed_at))
-        return found
+            run = self.changes_under_test(*target)
+            runs.append(EpisodeRuns(None if run is None else run.changes, fixed_at))
+        return runs
 
     def last_passes_before(
         self, failures: Sequence[tuple[FailureKey, Sequence[str]]]
     ) -> Sequence[str | None]:
-        found = []
+        passes = []
         for (lane, sha), among in failures:
             place = self._places[lane.repo_key, lane.branch][sha]
             earlier = [passed.sha for passed in self._passes(lane) if passed < place]
-            found.append(earlier[-1] if earlier and earlier[-1] in among else None)
-        return found
+            passes.append(earlier[-1] if earlier and earlier[-1] in among else None)
+        return passes
 
     def pass_started_at(self, lane: Lane, sha: str) -> datetime | None:
         runs = self._runs_on(lane, sha)
@@ -293,15 +303,19 @@ class FullHistory:
 
     def products(self) -> Sequence[ProductState]:
         last: dict[Product, datetime | None] = dict.fromkeys(self._facts.configs)
-        for one in self._facts.announcements:
-            if one.suite is not None:
-                last.setdefault(Product(one.repo_key, one.suite))
+        for merge in self._facts.announcements:
+            if merge.suite is not None:
+                last.setdefault(Product(merge.repo_key, merge.suite))
         for report in self._reports:  # the latest start comes last
             last[Product(report.repo_key, report.suite)] = report.started_at
-        return [ProductState(one, self.config(one), at) for one, at in sorted(last.items())]
+        return [
+            ProductState(product, self.config(product), at) for product, at in sorted(last.items())
+        ]
 
     def unassigned_repositories(self) -> Sequence[str]:
-        return sorted({it.repo_key for it in self._facts.announcements if it.suite is None})
+        return sorted(
+            {merge.repo_key for merge in self._facts.announcements if merge.suite is None}
+        )
 
     def _reports_of(self, scope: Scope, period: Period) -> Iterator[Report]:
         for report in self._reports:
@@ -392,12 +406,12 @@ class FullHistory:
                 for ran in runs:
                     if ran.item.outcome is Outcome.FAIL:
                         failing[Lane(*bench, ran.report.branch)][sha].append(ran)
-        found = {}
+        failures = {}
         for lane, commits in failing.items():
             passes = self._passes(lane)
             states = (self._state(FailureKey(lane, sha), commits[sha], passes) for sha in commits)
-            found[lane] = sorted(states, key=lambda failure: failure.place)
-        return found
+            failures[lane] = sorted(states, key=lambda failure: failure.place)
+        return failures
 
     @cached_property
     def _by_id(self) -> Mapping[UUID, Failure]:
@@ -438,15 +452,15 @@ class FullHistory:
 
     @cached_property
     def _based_on(self) -> Mapping[tuple[str, str], Sequence[RunChanges]]:
-        found: dict[tuple[str, str], list[RunChanges]] = defaultdict(list)
+        runs: dict[tuple[str, str], list[RunChanges]] = defaultdict(list)
         for (target, _), run in self._changes.items():
             if run.changes.base_sha is not None:
-                found[target.repo_key, run.changes.base_sha].append(run)
-        return found
+                runs[target.repo_key, run.changes.base_sha].append(run)
+        return runs
 
     @cached_property
     def _sighted(self) -> Mapping[tuple[str, str], Sequence[SightedRun]]:
-        found: dict[tuple[str, str], list[SightedRun]] = defaultdict(list)
+        runs: dict[tuple[str, str], list[SightedRun]] = defaultdict(list)
         for report in self._reports:
             run = SightedRun(
                 *report_order(report),
@@ -456,8 +470,8 @@ class FullHistory:
                 report.ci_run,
             )
             for sha in {report.sha, *report.covers_shas}:
-                found[report.repo_key, sha].append(run)
-        return found
+                runs[report.repo_key, sha].append(run)
+        return runs
 
 
 def _target(report: Report) -> Target:
@@ -483,6 +497,6 @@ def _lane_run(ran: Ran) -> LaneRun:
 
 def _notable(items: Iterable[TestItem]) -> Notable:
     """Count the items that are no pass at the first attempt."""
-    found = [item for item in items if has_failed_attempt(item)]
-    failed = sum(item.outcome is Outcome.FAIL for item in found)
-    return Notable(len(found), sum(item.attempts for item in found), failed)
+    notable = [item for item in items if has_failed_attempt(item)]
+    failed = sum(item.outcome is Outcome.FAIL for item in notable)
+    return Notable(len(notable), sum(item.attempts for item in notable), failed)

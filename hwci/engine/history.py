@@ -422,7 +422,7 @@ class History(Protocol):
     def together(self, failure: Failure) -> Sequence[Failure]:
         """All that count as one with a failure, itself among them: see `failures`."""
 
-    def reviews(self, of: Collection[UUID] | None = None) -> Mapping[UUID, Review]:
+    def reviews(self, failures: Collection[UUID] | None = None) -> Mapping[UUID, Review]:
         """The reviews stored at these failures, by the id of the failure; None: every review."""
 
     def config(self, product: Product) -> SuiteConfig | None:

@@ -38,7 +38,7 @@ def _faults(pattern: str) -> list[str]:
         return ["A pattern must not be empty"]
     if len(pattern) > LENGTH_MAX:
         return [f"A pattern must not be longer than {LENGTH_MAX:,} characters"]
-    used = [one for one in _FORBIDDEN if one in pattern]
+    used = [sign for sign in _FORBIDDEN if sign in pattern]
     if not used:
         return []
     return [f"A pattern must not contain {' '.join(used)}; only *, ** and a leading ! are special"]

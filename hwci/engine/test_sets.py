@@ -66,8 +66,8 @@ class CountedTests:
 def _transposed(planes: Sequence[int], width: int) -> bytes:
     """Return a byte for each test: bit k of it is that of the test in the set `planes[k]`."""
     ones = int.from_bytes(_ONES * width)
-    found = 0
+    digits = 0
     for place, plane in enumerate(planes):
         # A digit for each test, the last test first; the lowest bit of a digit's byte is its value.
-        found |= (int.from_bytes(f"{plane:0{width}b}".encode()) & ones) << place
-    return found.to_bytes(width, "little")
+        digits |= (int.from_bytes(f"{plane:0{width}b}".encode()) & ones) << place
+    return digits.to_bytes(width, "little")

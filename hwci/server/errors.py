@@ -145,5 +145,7 @@ def pip_install(extra: str) -> str:
     and not hwci: on a public index that may be anybody's.
     """
     of_extra = re.compile(rf"(.+); extra == ['\"]{extra}['\"]")
-    found = (of_extra.fullmatch(require) for require in requires("hwci") or ())
-    return shlex.join([sys.executable, "-m", "pip", "install", *(one[1] for one in found if one)])
+    matches = (of_extra.fullmatch(require) for require in requires("hwci") or ())
+    return shlex.join(
+        [sys.executable, "-m", "pip", "install", *(match[1] for match in matches if match)]
+    )

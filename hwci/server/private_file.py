@@ -16,10 +16,10 @@ def require_private(path: Path, what: str) -> None:
         SettingsError: others than its owner may read it; `what` names its content.
         OSError: it cannot be examined.
     """
-    found = path.stat()
-    mounted = found.st_uid == 0 and os.geteuid() != 0
+    status = path.stat()
+    mounted = status.st_uid == 0 and os.geteuid() != 0
     others = stat.S_IRWXO | (stat.S_IWGRP | stat.S_IXGRP if mounted else stat.S_IRWXG)
-    if found.st_mode & others:
+    if status.st_mode & others:
         raise SettingsError(
             f"Others than its owner may use the {what} in {path}", f"run: chmod 600 {path}"
         )

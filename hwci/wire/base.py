@@ -105,11 +105,7 @@ def left_out_if_none() -> Any:  # noqa: ANN401 - the default of a field of any t
     """Return the default of a field that an answer has only where it has a value. A client whose
     pydantic is too old for that writes null.
     """
-    return Field(None, exclude_if=_is_none) if _CAN_LEAVE_OUT else Field(None)
-
-
-def _is_none(value: object) -> bool:
-    return value is None
+    return Field(None, exclude_if=lambda value: value is None) if _CAN_LEAVE_OUT else Field(None)
 
 
 WORD = Field(strict=False)

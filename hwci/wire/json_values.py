@@ -18,10 +18,10 @@ def has_many_values(plain: bytes) -> bool:
     """Count the signs that separate values and names, outside strings, up to the limit."""
     if len(plain) <= VALUES_MAX:
         return False
-    found = 0
+    count = 0
     for sign in SIGN.finditer(plain):
         if sign[1] is None:
-            found += 1
-            if found > VALUES_MAX:
+            count += 1
+            if count > VALUES_MAX:
                 return True
     return False

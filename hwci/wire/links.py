@@ -78,8 +78,9 @@ def guessed(remote: str) -> Mapping[str, str]:
     web = parts.scheme in {"http", "https"}
     place = f"{parts.scheme if web else 'https'}://{host}{f':{port}' if web and port else ''}"
     base = f"{place}/{path}"
-    found = {
+    templates = {
         kind: f"{base}{'' if end.startswith('?') else '/'}{end}"
         for kind, end in zip(NEEDED, _PATHS[site], strict=True)
     }
-    return found if all(template_fault(kind, text) is None for kind, text in found.items()) else {}
+    valid = all(template_fault(kind, text) is None for kind, text in templates.items())
+    return templates if valid else {}

@@ -63,18 +63,18 @@ class ListRule:
         if len(value) > self.max_items:
             faults.append(((), f"Should have at most {self.max_items} items, not {len(value)}"))
         faults.extend(self.faults_between(seen))
-        kept: list[object] = []
+        items: list[object] = []
         for start in range(0, len(seen), _STEP):
             if len(faults) >= limits.ISSUES_MAX:
                 break
             try:
-                kept.extend(handler(seen[start : start + _STEP]))
+                items.extend(handler(seen[start : start + _STEP]))
             except ValidationError as fault:
                 own = fault.errors(include_url=False, include_context=False, include_input=False)
                 faults.extend(_moved(error, start) for error in own)
         if faults:
             raise _fault(faults)
-        return tuple(kept) if isinstance(value, tuple) else kept
+        return tuple(items) if isinstance(value, tuple) else items
 
 
 def _moved(error: ErrorDetails, start: int) -> ListFault:

@@ -11,10 +11,10 @@ _LONGEST = 200  # characters
 
 def hint(name: str, known: Iterable[str]) -> str:
     """Return the nearest known names as a question, else the names if they are few, else ""."""
-    names = {_compared(one): one for one in list(known)[:_COMPARED]}
+    names = {_compared(word): word for word in list(known)[:_COMPARED]}
     near = get_close_matches(_compared(name[:_LONGEST]), names, n=2)
     if near:
-        return f"did you mean {' or '.join(names[one] for one in near)}?"
+        return f"did you mean {' or '.join(names[word] for word in near)}?"
     return f"known: {', '.join(names.values())}" if 0 < len(names) <= _LISTED else ""
 
 

@@ -88,10 +88,10 @@ def _sha_start(value: object) -> str:
 
 
 def _id(value: object) -> UUID:
-    found = read_id(value) if isinstance(value, str) else value
-    if not isinstance(found, UUID):
+    uuid = read_id(value) if isinstance(value, str) else value
+    if not isinstance(uuid, UUID):
         raise PydanticCustomError("id", "Should be an id: a UUID, in hexadecimal digits and dashes")
-    return found
+    return uuid
 
 
 Id = Annotated[UUID, BeforeValidator(_id)]
@@ -152,13 +152,15 @@ class PageQuery(Query):
     def page_of(self, rows: Listing[Row]) -> ListPage[Row]: ...
 
     @overload
-    def page_of(self, rows: Listing[Row], of: Callable[[Row], Item]) -> ListPage[Item]: ...
+    def page_of(self, rows: Listing[Row], item_of: Callable[[Row], Item]) -> ListPage[Item]: ...
 
-    def page_of(self, rows: Listing[Any], of: Callable[[Any], Any] | None = None) -> ListPage[Any]:
-        """Make the answer with the rows of this page; `of` makes each, if they are not the answer's
-        own.
+    def page_of(
+        self, rows: Listing[Any], item_of: Callable[[Any], Any] | None = None
+    ) -> ListPage[Any]:
+        """Make the answer with the rows of this page; `item_of` makes each, if they are not the
+        answer's own.
         """
-        items = tuple(rows.items if of is None else map(of, rows.items))
+        items = tuple(rows.items if item_of is None else map(item_of, rows.items))
         return ListPage(items=items, total=rows.total, page=self.page, limit=self.limit)
 
 

@@ -184,8 +184,8 @@ class RunReport(RunStart):
 def _pattern_faults(patterns: Sequence[object]) -> list[ListFault]:
     """The path pattern rules, by element (spec, "Path pattern rules"; semantics, 11)."""
     places = [index for index, item in enumerate(patterns) if isinstance(item, str)]
-    found = check_patterns([item for item in patterns if isinstance(item, str)])
-    return [((places[index],), message) for index, message in found]
+    faults = check_patterns([item for item in patterns if isinstance(item, str)])
+    return [((places[index],), message) for index, message in faults]
 
 
 Pattern = Annotated[Text, Field(json_schema_extra={"maxLength": limits.PATTERN_MAX})]

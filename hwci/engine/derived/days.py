@@ -66,10 +66,10 @@ class DayChanges:
         """Count a report; `times` is -1 for one that goes. `notable`: its items with a failed
         attempt by test, none if it never reached the hardware.
         """
-        of = RunSum(product, day_of(report.started_at), report.box_key, tests)
-        self.reports[of] += times * report.hello_ok
-        self.runs[of] += times * report.is_first_part
-        self.infra[of] += times * (report.is_first_part and not report.hello_ok)
+        row = RunSum(product, day_of(report.started_at), report.box_key, tests)
+        self.reports[row] += times * report.hello_ok
+        self.runs[row] += times * report.is_first_part
+        self.infra[row] += times * (report.is_first_part and not report.hello_ok)
         for key in item_sums(product, report, notable):
             self.items[key] += times
 

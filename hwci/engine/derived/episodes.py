@@ -77,7 +77,7 @@ def update(rows: Rows, track: Track, shifts: Iterable[Shift]) -> None:
     beside = set(rows.episodes_fixed_by(track, joined)) - touched
     before, after = touched | beside, set(_joined(parts | beside))
     # One that lost a commit and got another may look the same, but has other failures.
-    changed = {one for one in touched if any(change.within(one) for change in changes)}
+    changed = {episode for episode in touched if any(change.within(episode) for change in changes)}
     stay = before & after - changed
     if before != stay or after != stay:
         rows.replace_episodes(track, before - stay, after - stay)
@@ -108,15 +108,15 @@ def _touched(rows: Rows, track: Track, changes: Iterable[Change]) -> set[Episode
 
     No other episode changes but by joining one of these.
     """
-    found: set[Episode] = set()
+    episodes: set[Episode] = set()
     for change in changes:
         if change.old is not None and change.ended:
-            found.update(rows.episodes_fixed_at(track, change.old, change.ended))
+            episodes.update(rows.episodes_fixed_at(track, change.old, change.ended))
         if change.old is not None and change.lost:
-            found.update(rows.episodes_at(track, change.old, change.lost))
+            episodes.update(rows.episodes_at(track, change.old, change.lost))
         if change.new is not None and change.passed:
-            found.update(rows.episodes_at(track, change.new, change.passed))
-    return found
+            episodes.update(rows.episodes_at(track, change.new, change.passed))
+    return episodes
 
 
 def _left(rows: Rows, track: Track, episode: Episode, changes: Sequence[Change]) -> Iterator[Piece]:
@@ -137,7 +137,7 @@ def _next_passes(
 
     So its cost depends on how late they are, not on the history.
     """
-    found = dict.fromkeys(waiting, UNFIXED)
+    passes = dict.fromkeys(waiting, UNFIXED)
     ahead = sorted(waiting, reverse=True)
     open_at: dict[int, list[int]] = defaultdict(list)
     open_tests = 0
@@ -147,11 +147,11 @@ def _next_passes(
             open_at[test].append(rank)
             open_tests |= 1 << test
         for test in tests_in(open_tests & passed):
-            found.update(((rank, test), commit) for rank in open_at.pop(test))
+            passes.update(((rank, test), commit) for rank in open_at.pop(test))
         open_tests &= ~passed
         if not ahead and not open_tests:
             break
-    return found
+    return passes
 
 
 def _added(change: Change) -> Iterator[Piece]:

@@ -21,9 +21,9 @@ def new_ranks(
     `line` has the commits in order of place with the rank that they had. Only those `touched` may
     get another; a commit without a rank is one of them.
     """
-    kept = _kept(line, touched)
+    anchors = _anchors(line, touched)
     changed: dict[str, int] = {}
-    for shas, before, after in _gaps(line, kept):
+    for shas, before, after in _gaps(line, anchors):
         ranks = _between(before, after, len(shas))
         if ranks is None:
             return None
@@ -31,7 +31,7 @@ def new_ranks(
     return changed
 
 
-def _kept(line: Sequence[tuple[str, int | None]], touched: Collection[str]) -> set[str]:
+def _anchors(line: Sequence[tuple[str, int | None]], touched: Collection[str]) -> set[str]:
     """Return the commits whose ranks stay: all that are not touched, and of the others those that
     still fit.
     """
@@ -41,14 +41,14 @@ def _kept(line: Sequence[tuple[str, int | None]], touched: Collection[str]) -> s
         limits.append(limit)
         if sha not in touched:
             limit = rank
-    kept: set[str] = set()
+    anchors: set[str] = set()
     last: int | None = None
     for (sha, rank), limit in zip(line, reversed(limits), strict=True):
         fits = rank is not None and _is_between(rank, last, limit)
         if sha not in touched or fits:
-            kept.add(sha)
+            anchors.add(sha)
             last = rank
-    return kept
+    return anchors
 
 
 def _is_between(rank: int, before: int | None, after: int | None) -> bool:
@@ -56,13 +56,13 @@ def _is_between(rank: int, before: int | None, after: int | None) -> bool:
 
 
 def _gaps(
-    line: Sequence[tuple[str, int | None]], kept: Collection[str]
+    line: Sequence[tuple[str, int | None]], anchors: Collection[str]
 ) -> Iterator[tuple[list[str], int | None, int | None]]:
     """Yield each run of commits that get new ranks, with the ranks before and after it."""
     before: int | None = None
     waiting: list[str] = []
     for sha, rank in line:
-        if sha not in kept:
+        if sha not in anchors:
             waiting.append(sha)
             continue
         if waiting:

@@ -48,7 +48,7 @@ class Settlement:
         """
         self._reported.add(report.sha)
         named = mentions(report)
-        unseen = {Spot(one.sha, report.branch) for one in named} - self._placed.keys()
+        unseen = {Spot(mention.sha, report.branch) for mention in named} - self._placed.keys()
         placed = self._rows.placed(unseen) if unseen else {}
         self._placed.update((spot, placed.get(spot)) for spot in unseen)
         if report.hello_ok:
@@ -82,22 +82,22 @@ class Settlement:
                 self._failing[on_bench, report.branch][key] += times
 
     def _note_mentions(self, report: Report, named: Iterable[Mention], times: int) -> None:
-        for one in named:
-            spot = Spot(one.sha, report.branch)
+        for mention in named:
+            spot = Spot(mention.sha, report.branch)
             if times < 0:
                 self._removed.add(spot)
             else:
-                self._added[spot] = min(one.place, self._added.get(spot, one.place))
+                self._added[spot] = min(mention.place, self._added.get(spot, mention.place))
 
     def settle(self) -> None:
         """Bring all that follows up to date with the rows of reports as they are now."""
         relisted = self._rows.settle_runs()
         moved = self._settle_order()
         after = {result: self._rows.count_failures(*result) for result in self._results}
-        for one, results in after.items():
-            self._count_flakes(one, self._results[one].flaky, results.flaky)
+        for commit, results in after.items():
+            self._count_flakes(commit, self._results[commit].flaky, results.flaky)
         self._rows.change_days(self._days)
-        self._rows.add_checks({of: times for of, times in self._checks.items() if times})
+        self._rows.add_checks({check: times for check, times in self._checks.items() if times})
         for track, shifts in self._shifts(moved, after).items():
             episodes.update(self._rows, track, shifts)
         # A decision rests on the first failing run and the changes under test, both reports of the
@@ -106,7 +106,7 @@ class Settlement:
         self._rows.undecide(self._reported, listed)
 
     def _count_flakes(
-        self, one: OnBench, before: Mapping[str, int], after: Mapping[str, int]
+        self, commit: OnBench, before: Mapping[str, int], after: Mapping[str, int]
     ) -> None:
         """Count the items of flakes on a commit. Of a test that is one before and after, only what
         came and went: a commit may be tested thousands of times.
@@ -114,13 +114,13 @@ class Settlement:
         flakes = self._days.flakes
         for branch in before.keys() | after.keys():
             were, are = before.get(branch, 0), after.get(branch, 0)
-            for key, times in self._failing[one, branch].items():
+            for key, times in self._failing[commit, branch].items():
                 if were >> key.test & 1:
                     flakes[key] += times
             if began := are & ~were:
-                flakes.update(self._rows.failing_items(*one, branch, began))
+                flakes.update(self._rows.failing_items(*commit, branch, began))
             if ended := were & ~are:
-                flakes.subtract(self._rows.failing_items(*one, branch, ended))
+                flakes.subtract(self._rows.failing_items(*commit, branch, ended))
 
     def _settle_order(self) -> dict[Spot, int | None]:
         """Write the places that changed. Return the new rank of each commit that has another."""
@@ -145,13 +145,13 @@ class Settlement:
         """Return the first mention of each commit as reports are now. It is looked up where one was
         removed; else it is that of the place, or an earlier one that was added.
         """
-        found = dict(self._rows.first_mentions(self._removed))
+        earliest = dict(self._rows.first_mentions(self._removed))
         for spot in self._placed.keys() - self._removed:
             old, new = self._placed[spot], self._added.get(spot)
             places = [place for place in (old and old.place, new) if place is not None]
             if places:
-                found[spot] = min(places)
-        return found
+                earliest[spot] = min(places)
+        return earliest
 
     def _rank(
         self, branch: str, places: Mapping[str, Place], gone: Collection[str]
@@ -183,7 +183,7 @@ class Settlement:
         branches: dict[str, set[str]] = defaultdict(set)
         for spot in (*ranks, *moved):
             branches[spot.sha].add(spot.branch)
-        found: dict[Track, list[Shift]] = defaultdict(list)
+        shifts: dict[Track, list[Shift]] = defaultdict(list)
         for bench, sha in pairs:
             after = results.get(OnBench(bench, sha)) or self._rows.results(bench, sha)
             before = self._results.get(OnBench(bench, sha), after)
@@ -196,8 +196,8 @@ class Settlement:
                     old = None if placed is None else placed.rank
                 shift = Shift(sha, _point(old, before, branch), _point(new, after, branch))
                 if shift.before != shift.after:
-                    found[Track(bench, branch)].append(shift)
-        return found
+                    shifts[Track(bench, branch)].append(shift)
+        return shifts
 
 
 def _named(changes: Changes) -> Iterator[str]:

@@ -42,8 +42,8 @@ def read_dates(
 ) -> Dates:
     """Date what the tiles of a scope and a period count. `decided`: as in `read_resolved`."""
     merges = read_merges(history, scope, period)
-    checked_at = [one.merged_at for one in merges.checked]
-    unchecked_at = [one.merged_at for one in merges.unchecked]
+    checked_at = [merge.merged_at for merge in merges.checked]
+    unchecked_at = [merge.merged_at for merge in merges.unchecked]
     bugs = read_classified(history, scope, period, decided, {FailureClass.REAL_FW_BUG})
     runs = history.run_starts(scope, period)
     return Dates(

@@ -91,19 +91,20 @@ class _Resolved:
     def __init__(
         self,
         history: History,
-        found: ResolvedEpisodes,
+        episodes: ResolvedEpisodes,
         decided: list[tuple[Episode, Decision]],
         rows: int,
     ) -> None:
         self._rows = rows
-        self._read = classified(history, resolved_of(history, found.unsettled), decided)
-        self.counts = Counter(one.failure_class for one in self._read)
-        for failure_class, settled in found.settled.items():
+        self._read = classified(history, resolved_of(history, episodes.unsettled), decided)
+        self.counts = Counter(row.failure_class for row in self._read)
+        for failure_class, settled in episodes.settled.items():
             self.counts[failure_class] += settled.total
-            alone = [Resolved(one, None) for one in settled.items]
+            alone = [Resolved(episode, None) for episode in settled.items]
             self._read += classified(history, alone, [])
 
     def first(self, classes: Collection[FailureClass]) -> Listing[Classified]:
         """Return the first rows of the table of these classes."""
-        found = newest_first(one for one in self._read if one.failure_class in classes)
-        return Listing(found[: self._rows], sum(self.counts[one] for one in classes))
+        rows = newest_first(row for row in self._read if row.failure_class in classes)
+        total = sum(self.counts[failure_class] for failure_class in classes)
+        return Listing(rows[: self._rows], total)

@@ -103,8 +103,8 @@ def read_classified(
     store has settled no others are read. `decided`: as in `read_resolved`.
     """
     settled, unsettled = history.resolved(scope, period, [classes])
-    found = [Resolved(one, None) for of_class in settled.values() for one in of_class.items]
-    rows = classified(history, [*found, *resolved_of(history, unsettled)], decided)
+    resolved = [Resolved(episode, None) for part in settled.values() for episode in part.items]
+    rows = classified(history, [*resolved, *resolved_of(history, unsettled)], decided)
     return newest_first(row for row in rows if row.failure_class in classes)
 
 
@@ -122,10 +122,10 @@ def resolved_episodes(history: History, scope: Scope, period: Period) -> list[Re
 
 def resolved_of(history: History, episodes: Sequence[Episode]) -> list[Resolved]:
     """Return those of these episodes that are resolved, the newest first."""
-    reviews = history.reviews([failure for one in episodes for failure in one.reviewed])
-    found = [Resolved(episode, review_of(episode.reviewed, reviews)) for episode in episodes]
+    reviews = history.reviews([failure for episode in episodes for failure in episode.reviewed])
+    rows = [Resolved(episode, review_of(episode.reviewed, reviews)) for episode in episodes]
     return newest_first(
-        one for one in found if label_of(False, one.episode.fix, one.review) is Label.RESOLVED
+        row for row in rows if label_of(False, row.episode.fix, row.review) is Label.RESOLVED
     )
 
 
@@ -133,9 +133,9 @@ def newest_first(rows: Iterable[OfEpisode]) -> list[OfEpisode]:
     """Return a table of resolved failures in its order: by the first failing run, then by id, as
     its text orders.
     """
-    found = sorted(rows, key=lambda one: one.episode.id.int)
-    found.sort(key=lambda one: one.episode.started_at, reverse=True)
-    return found
+    table = sorted(rows, key=lambda row: row.episode.id.int)
+    table.sort(key=lambda row: row.episode.started_at, reverse=True)
+    return table
 
 
 def classified(
@@ -145,16 +145,16 @@ def classified(
     the newest first, and added to `decided`.
     """
     classifier = Classifier(history)
-    undecided = [one for one, _ in resolved if one.decision is None]
+    undecided = [episode for episode, _ in resolved if episode.decision is None]
     for start in range(0, len(undecided), _AT_ONCE):
         some = undecided[start : start + _AT_ONCE]
-        for one, group in zip(some, groups_at(history, some), strict=True):
-            decided.append((one, classifier.decide(group)))
-    decisions = {one.id: decision for one, decision in decided}
+        for episode, group in zip(some, groups_at(history, some), strict=True):
+            decided.append((episode, classifier.decide(group)))
+    decisions = {episode.id: decision for episode, decision in decided}
     return [
-        Classified(*one, Classification(decision.failure_class, decision.reason))
-        for one in resolved
-        for decision in [one.episode.decision or decisions[one.episode.id]]
+        Classified(*row, Classification(decision.failure_class, decision.reason))
+        for row in resolved
+        for decision in [row.episode.decision or decisions[row.episode.id]]
     ]
 
 

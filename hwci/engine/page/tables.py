@@ -109,10 +109,10 @@ class Table(Generic[Row, Column]):
 
     def listing(self, rows: Sequence[Row], selection: Selection[Column]) -> Listing[Row]:
         """Return the selected rows, and the number of all rows that match."""
-        found, sort = matching(rows, selection.search, self.texts), selection.sort
+        matches, sort = matching(rows, selection.search, self.texts), selection.sort
         if sort is not None:
-            found = sorted(found, key=self.values[sort.column], reverse=sort.descending)
-        return Listing(found[selection.offset :][: selection.limit], len(found))
+            matches = sorted(matches, key=self.values[sort.column], reverse=sort.descending)
+        return Listing(matches[selection.offset :][: selection.limit], len(matches))
 
 
 def matching(
@@ -122,10 +122,10 @@ def matching(
     if search is None:
         return rows
     # Words have no white space, so no match runs from one text into the next.
-    found = [(row, "\n".join(texts(row)).casefold()) for row in rows]
+    matches = [(row, "\n".join(texts(row)).casefold()) for row in rows]
     for word in search.casefold().split():
-        found = [one for one in found if word in one[1]]
-    return [row for row, _ in found]
+        matches = [match for match in matches if word in match[1]]
+    return [row for row, _ in matches]
 
 
 def _lane(row: Classified) -> Lane:
@@ -133,8 +133,8 @@ def _lane(row: Classified) -> Lane:
 
 
 def _texts(row: Classified) -> Sequence[str]:
-    one = row.episode
-    return (*one.key.lane, one.key.sha, one.last_sha, one.fix or "")
+    episode = row.episode
+    return (*episode.key.lane, episode.key.sha, episode.last_sha, episode.fix or "")
 
 
 # Unassigned merges come before those of any product, as in the default order.
@@ -229,8 +229,8 @@ def with_runs(
     """Return the selected merges with their runs, which alone tell of which boxes a merge is."""
     where, merges = selection.where, of_commit(merges, selection.where)
     if where.box_key is None:
-        found = MERGES.listing(merges, selection)
-        return Listing(describe(found.items), found.total)
+        listing = MERGES.listing(merges, selection)
+        return Listing(describe(listing.items), listing.total)
     every = MERGES.listing(merges, replace(selection, offset=0, limit=None)).items
     rows = [row for row in describe(every) if where.has_box({run.box_key for run in row.runs})]
     return Listing(rows[selection.offset :][: selection.limit], len(rows))
@@ -239,13 +239,13 @@ def with_runs(
 def checks_of(history: History, merges: Sequence[Announcement]) -> list[MergeRuns]:
     """Return each of these merges, all checked, with the runs that checked it."""
     subjects = subjects_of(history, merges)
-    found = []
+    rows = []
     for merge in merges:
         history.check_time()
         sighted = history.sighted_runs(merge.repo_key, merge.sha)
         runs = sorted(run for run in sighted if checks(run.sighting, merge))
-        found.append(MergeRuns(merge, runs, subjects.get((merge.repo_key, merge.sha))))
-    return found
+        rows.append(MergeRuns(merge, runs, subjects.get((merge.repo_key, merge.sha))))
+    return rows
 
 
 def of_commit(merges: Sequence[Announcement], where: Where) -> Sequence[Announcement]:
@@ -255,14 +255,14 @@ def of_commit(merges: Sequence[Announcement], where: Where) -> Sequence[Announce
 
 def subjects_of(history: History, merges: Sequence[Announcement]) -> dict[tuple[str, str], str]:
     """Return first lines of commit messages, by repository and commit, where reports have them."""
-    found = {}
+    subjects = {}
     for repo_key in {merge.repo_key for merge in merges}:
         shas = sorted({merge.sha for merge in merges if merge.repo_key == repo_key})
         for sha, changes in history.first_listing(repo_key, shas).items():
             subject = next(commit.subject for commit in changes.commits if commit.sha == sha)
             if subject:
-                found[repo_key, sha] = subject
-    return found
+                subjects[repo_key, sha] = subject
+    return subjects
 
 
 def real_bugs(
@@ -285,8 +285,8 @@ def resolved(
     history: History, rows: Sequence[Classified], selection: Selection[ResolvedColumn]
 ) -> Listing[ResolvedFailure]:
     """List the selected ones of these resolved failures."""
-    found = RESOLVED.listing(_resolved_of(history, rows, selection.where), selection)
-    return Listing(describe_rows(history, found.items), found.total)
+    listing = RESOLVED.listing(_resolved_of(history, rows, selection.where), selection)
+    return Listing(describe_rows(history, listing.items), listing.total)
 
 
 def flakiest_tests(tests: Sequence[FlakyTest], selection: FlakySelection) -> Listing[FlakyTest]:

@@ -99,18 +99,21 @@ def broken_by(
     bisection by hand narrows the range.
     """
     suspects = [_suspects(under_test) for _, under_test in failures]
-    found = [tuple(suspect.values()) or None for suspect in suspects]
+    ranges = [tuple(suspect.values()) or None for suspect in suspects]
     # A list of the failing commit alone has none before it.
     listed = {
-        at: [one.sha for one in _listed(failures[at][1])] for at, one in enumerate(suspects) if one
+        at: [commit.sha for commit in _listed(failures[at][1])]
+        for at, suspect in enumerate(suspects)
+        if suspect
     }
-    asked = [at for at, shas in listed.items() if shas != [failures[at][0].sha]]
-    passes = history.last_passes_before([(failures[at][0], listed[at]) for at in asked])
-    for at, passed in zip(asked, passes, strict=True):
+    groups = [at for at, shas in listed.items() if shas != [failures[at][0].sha]]
+    passes = history.last_passes_before([(failures[at][0], listed[at]) for at in groups])
+    for at, passed in zip(groups, passes, strict=True):
         if passed is not None:
             after = last_place(_listed(failures[at][1]), passed)
-            found[at] = tuple(one for index, one in suspects[at].items() if index > after) or None
-    return found
+            later = tuple(commit for index, commit in suspects[at].items() if index > after)
+            ranges[at] = later or None
+    return ranges
 
 
 def _suspects(under_test: UnderTest) -> dict[int, Commit]:

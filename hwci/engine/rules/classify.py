@@ -165,10 +165,10 @@ def _firmware_under_test(subject: UnderTest) -> Finding | None:
     assert subject.files is not None
     assert subject.run is not None
     for commit in subject.run.changes.commits:
-        found = subject.files.firmware_touch(commit)
-        if found is not None:
+        touch = subject.files.firmware_touch(commit)
+        if touch is not None:
             note = "A commit under test changed firmware"
-            return Finding(note, checked_run(subject.run), commit.sha, *found)
+            return Finding(note, checked_run(subject.run), commit.sha, *touch)
     return None
 
 
@@ -349,10 +349,10 @@ class Classifier:
     def under_test(self, group: Group) -> UnderTest:
         """Return the changes of the first run on the group's first commit (semantics, 5)."""
         key, first = group.first.key, group.first.first
-        asked = (key.lane.repo_key, first.workflow, key.lane.branch, key.sha)
-        if asked not in self._under_test:
-            self._under_test[asked] = self._history.changes_under_test(*asked)
-        run = self._under_test[asked]
+        target = (key.lane.repo_key, first.workflow, key.lane.branch, key.sha)
+        if target not in self._under_test:
+            self._under_test[target] = self._history.changes_under_test(*target)
+        run = self._under_test[target]
         return UnderTest(self.files_of(key.lane.product), None if run is None else run.changes, run)
 
     def walk(self, group: Group) -> tuple[Step, ...] | None:
@@ -361,10 +361,10 @@ class Classifier:
 
     def decide(self, group: Group) -> Decision:
         """Return what the checks give now, in the form that a store keeps."""
-        found = self.automatic(group)
-        if group.fix is None or found.trace[-1].reason not in _FIX_REASONS:
-            return Decision(found.failure_class, found.reason)
-        return Decision(found.failure_class, found.reason, self._walk(group, group.fix).rests_on)
+        failure_class, reason, trace = self.automatic(group)
+        if group.fix is None or trace[-1].reason not in _FIX_REASONS:
+            return Decision(failure_class, reason)
+        return Decision(failure_class, reason, self._walk(group, group.fix).rests_on)
 
     def reached(self, group: Group) -> frozenset[str]:
         """Return the commits whose lists of changes, sent otherwise, could make another walk to the
@@ -390,20 +390,20 @@ class Classifier:
 
     def _check_changes(self, group: Group) -> _Checks:
         key, first = group.first.key, group.first.first
-        asked = (*key.lane.product, first.workflow, key.lane.branch, key.sha)
-        if asked not in self._changes_checks:
-            self._changes_checks[asked] = _checks_of(CHANGES_ROWS, self.under_test(group))
-        return self._changes_checks[asked]
+        target = (*key.lane.product, first.workflow, key.lane.branch, key.sha)
+        if target not in self._changes_checks:
+            self._changes_checks[target] = _checks_of(CHANGES_ROWS, self.under_test(group))
+        return self._changes_checks[target]
 
     def _check_fix(self, group: Group) -> _Checks:
         product = group.first.key.lane.product
-        asked = (product, group.last.key.sha, group.fix)
-        if asked not in self._fix_checks:
+        span = (product, group.last.key.sha, group.fix)
+        if span not in self._fix_checks:
             files = self.files_of(product)
             assert files is not None  # the rows before asked for a configuration
             subject = BeforeFix(files, group.last.key.sha, group.fix, self.walk(group))
-            self._fix_checks[asked] = _checks_of(FIX_ROWS, subject)
-        return self._fix_checks[asked]
+            self._fix_checks[span] = _checks_of(FIX_ROWS, subject)
+        return self._fix_checks[span]
 
 
 def shown_class(review: Review | None, automatic: Classification) -> Classification:

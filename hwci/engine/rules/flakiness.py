@@ -37,7 +37,7 @@ def flakiest(
             for _, _, reports, items, attempts, failed, _ in tests
         ]
         last = sorted(ranks)[most - 1]
-        tests = [one for one, rank in zip(tests, ranks, strict=True) if rank <= last]
+        tests = [test for test, rank in zip(tests, ranks, strict=True) if rank <= last]
     rows = map(_row, history.test_keys([test.test for test in tests]), tests)
     return sorted(rows, key=_order)[:most]
 
@@ -85,7 +85,7 @@ def has_flaked(test: TestRuns) -> bool:
 
 def never_passed(test: TestRuns) -> bool:
     """Whether a test is broken."""
-    return is_broken(*_attempts_of(test))
+    return is_broken(*attempts_of(test.reports, test.items, test.attempts, test.failed))
 
 
 def has_failed_attempt(item: TestItem) -> bool:
@@ -99,10 +99,6 @@ def attempts_of(reports: int, items: int, attempts: int, failed: int) -> tuple[i
     other items passed at the first attempt.
     """
     return reports - items + attempts, attempts - (items - failed)
-
-
-def _attempts_of(test: TestRuns) -> tuple[int, int]:
-    return attempts_of(test.reports, test.items, test.attempts, test.failed)
 
 
 def _notable_of(test: TestRuns) -> Notable:

@@ -95,4 +95,5 @@ def _group(members: list[Failure], reviews: Mapping[UUID, Review]) -> Group:
 
 def review_of(reviewed: Iterable[UUID], reviews: Mapping[UUID, Review]) -> Review | None:
     """Return the review of a group: it "carries the review written last among its members"."""
-    return max((reviews[one] for one in reviewed), key=lambda one: one.number, default=None)
+    members = (reviews[failure] for failure in reviewed)
+    return max(members, key=lambda review: review.number, default=None)

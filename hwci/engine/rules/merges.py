@@ -26,8 +26,8 @@ def commits_checked(report: Report) -> frozenset[str]:
 
 def in_order(announcements: Iterable[Announcement]) -> list[Announcement]:
     """Return a table of merges: the newest first, then by repository, product and commit."""
-    rows = sorted(announcements, key=lambda one: (one.repo_key, one.suite or "", one.sha))
-    rows.sort(key=lambda one: one.merged_at, reverse=True)
+    rows = sorted(announcements, key=lambda merge: (merge.repo_key, merge.suite or "", merge.sha))
+    rows.sort(key=lambda merge: merge.merged_at, reverse=True)
     return rows
 
 

@@ -76,7 +76,9 @@ def plan_review(history: History, failure_id: UUID, action: ReviewAction | None)
     if refusal is not None:
         raise ReviewRefusedError(refusal)
     store_at = None if action is None else group.first
-    drop = tuple(one.id for one in group.failures if one.reviewed and one is not store_at)
+    drop = tuple(
+        failure.id for failure in group.failures if failure.reviewed and failure is not store_at
+    )
     return ReviewPlan(store_at, drop, group, shown)
 
 

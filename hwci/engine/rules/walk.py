@@ -40,10 +40,10 @@ class Walks:
 
     def between(self, repo_key: str, last_failing: str, fix: str) -> Walk:
         """Return the walk from the last failing commit to the fix."""
-        asked = (repo_key, last_failing, fix)
-        if asked not in self._found:
-            self._found[asked] = _Search(self._history, *asked).walk()
-        return self._found[asked]
+        span = (repo_key, last_failing, fix)
+        if span not in self._found:
+            self._found[span] = _Search(self._history, *span).walk()
+        return self._found[span]
 
     def back_from(self, repo_key: str, fix: str) -> frozenset[str]:
         """Return the fix and all commits that steps lead back to from it."""
@@ -123,7 +123,9 @@ class _Search:
         self._exact_possible = False
         listings = self._history.changes_listing(self._repo_key, self._goal)
         whole = [run.changes for run in listings if _is_step(run.changes)]
-        yield from self._lead_on(self._lead(sha for one in whole for sha in _from(one, self._goal)))
+        yield from self._lead_on(
+            self._lead(sha for changes in whole for sha in _from(changes, self._goal))
+        )
         self._cut_possible = self._met
 
     def _lead_on(self, leading: Iterable[str]) -> Iterator[None]:

@@ -30,16 +30,16 @@ ADMINS = frozenset({Role.OWNER, Role.ADMIN})
 MEMBERS = frozenset(Role)
 
 
-def may_give(own: Role, given: Role) -> bool:
-    """Return whether a member with role `own` may give or take the role `given`: "only an owner
+def may_give(own: Role, role: Role) -> bool:
+    """Return whether a member with role `own` may give or take `role`: "only an owner
     makes or unmakes owners" (contract, "Organizations").
     """
-    return own in ADMINS and (own is Role.OWNER or given is not Role.OWNER)
+    return own in ADMINS and (own is Role.OWNER or role is not Role.OWNER)
 
 
-def require_may_give(own: Role, given: Role) -> None:
+def require_may_give(own: Role, role: Role) -> None:
     """Raise `ForbiddenError` unless `may_give`."""
-    if not may_give(own, given):
+    if not may_give(own, role):
         raise ForbiddenError(f"Only an owner makes or unmakes owners; you are {own}")
 
 
@@ -258,10 +258,10 @@ def live_ci_key(reader: Reader, digest: bytes) -> CiKey:
 def _live_key(
     reader: Reader, kind: type[AKey], digest: bytes, refusal: str
 ) -> tuple[AKey, Organization]:
-    found = reader.key_by_digest(kind, digest)
-    if found is None:
+    row = reader.key_by_digest(kind, digest)
+    if row is None:
         raise UnauthenticatedError(refusal)
-    key, organization = found
+    key, organization = row
     if not same_digest(key.digest, digest) or key.revoked_at is not None:
         raise UnauthenticatedError(refusal)
     return key, organization

@@ -38,12 +38,12 @@ class Boxes(Service):
         now = self._clock()
 
         def work(reader: Reader) -> ListPage[shapes.Box]:
-            of = known_scope(reader, member, query), query.where
-            boxes = reader.boxes(member.org_id, query.offset, query.limit, *of)
+            filters = known_scope(reader, member, query), query.where
+            boxes = reader.boxes(member.org_id, query.offset, query.limit, *filters)
             rows, total = [_answer(*row, now) for row in boxes.items], boxes.total
             if query.reported:
                 offset, limit = max(0, query.offset - total), query.limit - len(rows)
-                others = reader.reported_boxes(member.org_id, offset, limit, *of)
+                others = reader.reported_boxes(member.org_id, offset, limit, *filters)
                 rows.extend(_uncreated(*row) for row in others.items)
                 total += others.total
             return query.page_of(Listing(rows, total))
@@ -188,9 +188,9 @@ def _managed(writer: Writer, member: Member, box_id: UUID | None) -> Box:
 
 
 def _install(writer: Writer, box: Box, digest: bytes, key: str, now: datetime) -> None:
-    kept = key_digest(key)
-    assert kept is not None
-    if not writer.install_box(box.org_id, box.id, digest, kept, now):
+    own_digest = key_digest(key)
+    assert own_digest is not None
+    if not writer.install_box(box.org_id, box.id, digest, own_digest, now):
         raise UnauthenticatedError(_NO_TOKEN)
     writer.add_audit(box.org_id, entry_of(box, now, "box.installed", box.id, name=box.name))
 

@@ -126,11 +126,11 @@ class Keys(Service):
         await self._storage.write(work, organization=member.org_id)
 
     async def _list(
-        self, kind: type[AKey], member: Member, query: PageQuery, of: Callable[[AKey], Item]
+        self, kind: type[AKey], member: Member, query: PageQuery, item_of: Callable[[AKey], Item]
     ) -> ListPage[Item]:
         def work(reader: Reader) -> ListPage[Item]:
             rows = reader.keys(kind, member.org_id, query.offset, query.limit)
-            return query.page_of(rows, lambda key: of(self._as_used(key)))
+            return query.page_of(rows, lambda key: item_of(self._as_used(key)))
 
         return await self._storage.read(work, organization=member.org_id, person=member.id)
 

@@ -40,10 +40,10 @@ def require_known_product(
     if (repo_key is None and suite is None) or is_bound(viewer):
         return
     seen: set[tuple[str, str | None]] = set()
-    for repo, of in reader.repositories(viewer.org_id):
-        if Scope(repo_key, suite).holds(repo, of):
+    for product in reader.repositories(viewer.org_id):
+        if Scope(repo_key, suite).holds(*product):
             return
-        seen.add((repo, of))
+        seen.add(product)
     if not seen:
         return
     repositories = {repo for repo, _ in seen}

@@ -30,10 +30,10 @@ def classes_of(
     """Return the classes of a table (None: of both) that are asked for (None: all)."""
     real = FailureClass.REAL_FW_BUG
     return [
-        one
-        for one in FailureClass
-        if table in {None, OfTable.REAL_BUGS if one is real else OfTable.OTHER_FAILURES}
-        and failure_class in {None, one}
+        kind
+        for kind in FailureClass
+        if table in {None, OfTable.REAL_BUGS if kind is real else OfTable.OTHER_FAILURES}
+        and failure_class in {None, kind}
     ]
 
 

@@ -17,8 +17,8 @@ class PageFiguresQuery(DaysQuery, MetricsQuery):
     @property
     def real_bugs(self) -> CausesQuery:
         """The causes of the real firmware bugs."""
-        asked = {**self._asked, "table": OfTable.REAL_BUGS, "limit": self.limit}
-        return CausesQuery.model_validate(asked)
+        table = OfTable.REAL_BUGS
+        return CausesQuery.model_validate({**self._asked, "table": table, "limit": self.limit})
 
     @property
     def pending_incidents(self) -> IncidentsQuery:

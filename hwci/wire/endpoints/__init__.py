@@ -13,8 +13,8 @@ ROOMS = ("ci", "accounts", "organizations", "boxes", "runs", "metrics", "analysi
 def find(name: str) -> Endpoint | None:
     """Return the endpoint of a name; None if there is none. Imports no subject behind its own."""
     modules = (import_module(f"{__name__}.{room}") for room in ROOMS)
-    found = (getattr(module, name, None) for module in modules)
-    return next((value for value in found if isinstance(value, Endpoint)), None)
+    values = (getattr(module, name, None) for module in modules)
+    return next((value for value in values if isinstance(value, Endpoint)), None)
 
 
 @cache

@@ -34,10 +34,10 @@ def causes_of(about: Asked, query: CausesQuery) -> ListPage[Cause]:
         rows = _unreviewed(rows)
     if query.reviewed:
         rows = [row for row in rows if row.review is not None]
-    found = causes(about.history, rows, query.search)
-    found = to_review(found) if query.to_review else found
-    found = reviewed(found) if query.reviewed else found
-    shown = query.slice_of(found)
+    groups = causes(about.history, rows, query.search)
+    groups = to_review(groups) if query.to_review else groups
+    groups = reviewed(groups) if query.reviewed else groups
+    shown = query.slice_of(groups)
     most = limits.INCIDENT_MAX, limits.MESSAGES_MAX
     return query.page_of(Listing(described(about.history, shown.items, *most), shown.total))
 

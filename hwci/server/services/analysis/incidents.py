@@ -40,9 +40,9 @@ def incidents_of(about: Asked, query: IncidentsQuery) -> list[Incident]:
 
 
 def page_of(
-    about: Asked, query: IncidentsQuery, found: Sequence[Incident]
+    about: Asked, query: IncidentsQuery, matches: Sequence[Incident]
 ) -> ListPage[shapes.Incident]:
     """Return the page of these incidents that a query asks for."""
-    shown = query.slice_of(found)
+    shown = query.slice_of(matches)
     rows = Listing(described(about.history, shown.items, about.period), shown.total)
     return query.page_of(rows, partial(incident_row, most=limits.INCIDENT_MAX))

@@ -98,8 +98,8 @@ class Metrics(Service):
     async def page(self, viewer: Viewer, query: MetricsQuery, tags: Tags) -> MetricsPage | None:
         """Return the tiles and the first rows of each table."""
 
-        def work(asked: Asked) -> MetricsPage:
-            history, scope, period, decided = asked
+        def work(about: Asked) -> MetricsPage:
+            history, scope, period, decided = about
             return read_page(history, scope, period, query.limit, decided)
 
         return await self._answer(viewer, query, work, tags)
@@ -125,9 +125,9 @@ class Metrics(Service):
     async def trend(self, viewer: Viewer, query: PeriodQuery) -> Trend | None:
         """Return the tiles over time."""
 
-        def work(asked: Asked) -> Trend:
-            slots = slots_of(query.days, asked.period)
-            return trend(read_dates(*asked), slots, asked.scope.product)
+        def work(about: Asked) -> Trend:
+            slots = slots_of(query.days, about.period)
+            return trend(read_dates(*about), slots, about.scope.product)
 
         return await self._answer(viewer, query, work)
 
@@ -136,9 +136,9 @@ class Metrics(Service):
     ) -> ListPage[Merge] | None:
         """Return "Merges not checked on hardware"."""
 
-        def rows(asked: Asked) -> Listing[Merge]:
-            found = read_merges(asked.history, asked.scope, asked.period)
-            return tables.unchecked_merges(found.unchecked, query.selection)
+        def rows(about: Asked) -> Listing[Merge]:
+            merges = read_merges(about.history, about.scope, about.period)
+            return tables.unchecked_merges(merges.unchecked, query.selection)
 
         return await self._table(viewer, query, rows, tags)
 
@@ -147,9 +147,9 @@ class Metrics(Service):
     ) -> ListPage[CheckedMerge] | None:
         """Return the merges checked on hardware."""
 
-        def rows(asked: Asked) -> Listing[CheckedMerge]:
-            found = read_merges(asked.history, asked.scope, asked.period)
-            return tables.checked_merges(asked.history, found.checked, query.selection)
+        def rows(about: Asked) -> Listing[CheckedMerge]:
+            merges = read_merges(about.history, about.scope, about.period)
+            return tables.checked_merges(about.history, merges.checked, query.selection)
 
         return await self._table(viewer, query, rows, tags)
 
@@ -158,8 +158,8 @@ class Metrics(Service):
     ) -> ListPage[ResolvedFailure] | None:
         """Return "Real FW bugs caught"."""
 
-        def rows(asked: Asked) -> Listing[ResolvedFailure]:
-            return tables.real_bugs(asked.history, asked.resolved.real_bugs, query.selection)
+        def rows(about: Asked) -> Listing[ResolvedFailure]:
+            return tables.real_bugs(about.history, about.resolved.real_bugs, query.selection)
 
         return await self._table(viewer, query, rows, tags)
 
@@ -168,9 +168,9 @@ class Metrics(Service):
     ) -> ListPage[ResolvedFailure] | None:
         """Return "Resolved by a bench or harness change"."""
 
-        def rows(asked: Asked) -> Listing[ResolvedFailure]:
-            others = asked.resolved.other_failures
-            return tables.other_failures(asked.history, others, query.selection)
+        def rows(about: Asked) -> Listing[ResolvedFailure]:
+            others = about.resolved.other_failures
+            return tables.other_failures(about.history, others, query.selection)
 
         return await self._table(viewer, query, rows, tags)
 
@@ -186,8 +186,8 @@ class Metrics(Service):
     ) -> FlakyHistories | None:
         """Return the same rows over time and boxes."""
 
-        def work(asked: Asked) -> FlakyHistories:
-            return histories_of(asked.history, _flakiest(query, asked), query, asked.period)
+        def work(about: Asked) -> FlakyHistories:
+            return histories_of(about.history, _flakiest(query, about), query, about.period)
 
         return await self._answer(viewer, query, work)
 
@@ -196,8 +196,8 @@ class Metrics(Service):
     ) -> ListPage[Failure] | None:
         """List failures with their labels."""
 
-        def work(asked: Asked) -> ListPage[Failure]:
-            rows = read_failures(asked.history, asked.scope, asked.period)
+        def work(about: Asked) -> ListPage[Failure]:
+            rows = read_failures(about.history, about.scope, about.period)
             return query.page_of(tables.labelled_failures(rows, query.selection), failure_row)
 
         return await self._answer(viewer, query, work, tags)
@@ -250,12 +250,14 @@ class Metrics(Service):
 
     async def keep_decisions(self) -> None:
         """Keep what pages decided since the last call, so that no page decides it again."""
-        for one in self._notes.take():
+        for note in self._notes.take():
             try:
-                await self._storage.write(partial(_keep, one), organization=one.org_id)
+                await self._storage.write(partial(_keep, note), organization=note.org_id)
             except HwciServerError as error:
                 # A page decides again what is not kept; other organizations need not wait for it.
-                LOG.info("What pages of organization %s decided is not kept: %s", one.org_id, error)
+                LOG.info(
+                    "What pages of organization %s decided is not kept: %s", note.org_id, error
+                )
 
     async def _table(
         self,
@@ -264,7 +266,7 @@ class Metrics(Service):
         rows: Callable[[Asked], Listing[Row]],
         tags: Tags | None = None,
     ) -> ListPage[Row] | None:
-        return await self._answer(viewer, query, lambda asked: query.page_of(rows(asked)), tags)
+        return await self._answer(viewer, query, lambda about: query.page_of(rows(about)), tags)
 
     async def _answer(
         self,
@@ -291,13 +293,13 @@ class Metrics(Service):
 def products_of(history: History, viewer: Viewer, query: ProductsQuery) -> ListPage[Product]:
     """Return the products that a query asks for, of those that the viewer may see."""
     scope = Scope(query.repo_key, query.suite)
-    found = [
+    states = [
         state
         for state in history.products()
         if may_see(viewer, state.product) and scope.holds(*state.product)
     ]
-    found.sort(key=lambda state: state.last_report_at or _NEVER, reverse=True)
-    rows = [_product(state) for state in found]
+    states.sort(key=lambda state: state.last_report_at or _NEVER, reverse=True)
+    rows = [_product(state) for state in states]
     if query.unassigned and not is_bound(viewer):
         names = history.unassigned_repositories()
         rows += [_unassigned(name) for name in names if scope.holds(name, None)]
@@ -350,10 +352,10 @@ def histories_of(
     return FlakyHistories(**vars(page), days=days)
 
 
-def _flakiest(query: FlakyQuery, asked: Asked) -> Listing[FlakyTest]:
-    found = read_flakiest(asked.history, asked.scope, asked.period)
-    return tables.flakiest_tests(found, query.selection)
+def _flakiest(query: FlakyQuery, about: Asked) -> Listing[FlakyTest]:
+    tests = read_flakiest(about.history, about.scope, about.period)
+    return tables.flakiest_tests(tests, query.selection)
 
 
-def _keep(one: Decided, writer: Writer) -> None:
-    writer.keep_decisions(one.org_id, one.version, one.decisions)
+def _keep(note: Decided, writer: Writer) -> None:
+    writer.keep_decisions(note.org_id, note.version, note.decisions)

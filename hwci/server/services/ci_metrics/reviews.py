@@ -69,18 +69,20 @@ class Reviews(Service):
         def work(writer: Writer) -> ReviewedFailures:
             role_now(writer, member, ADMINS)
             after: dict[UUID, ResolvedFailure] = {}
-            for one in body.reviews:
-                if one.failure_id not in after:
-                    _see_that_none_was_made_meanwhile(writer, org_id, one)
-                action = None if one.action is ReviewStep.RESET else ReviewAction(one.action.value)
+            for review in body.reviews:
+                if review.failure_id not in after:
+                    _see_that_none_was_made_meanwhile(writer, org_id, review)
+                action = (
+                    None if review.action is ReviewStep.RESET else ReviewAction(review.action.value)
+                )
                 try:
-                    plan = _plan(writer, org_id, one.failure_id, action)
+                    plan = _plan(writer, org_id, review.failure_id, action)
                 except ConflictError as error:
-                    where = _where(writer, org_id, one.failure_id)
+                    where = _where(writer, org_id, review.failure_id)
                     raise ConflictError(f"{where}: {error} Nothing was changed.") from error
-                written = one.model_dump(include={"note", "issue"}, exclude_none=True)
-                decided = _Decided(one.failure_id, action, plan, written)
-                after[one.failure_id] = _carry_out(writer, member, now, decided)
+                written = review.model_dump(include={"note", "issue"}, exclude_none=True)
+                decided = _Decided(review.failure_id, action, plan, written)
+                after[review.failure_id] = _carry_out(writer, member, now, decided)
             return ReviewedFailures(items=tuple(after.values()))
 
         return await self._storage.write(work, organization=org_id, seconds=REVIEW_SECONDS)
@@ -95,31 +97,33 @@ class _Decided(NamedTuple):
     written: dict[str, str]
 
 
-def _carry_out(writer: Writer, member: Member, now: datetime, one: _Decided) -> ResolvedFailure:
+def _carry_out(writer: Writer, member: Member, now: datetime, decided: _Decided) -> ResolvedFailure:
     """Keep a review with its audit entry. Return the failure as it is then."""
-    org_id, plan, by = member.org_id, one.plan, member.user
+    org_id, plan, by = member.org_id, decided.plan, member.user
     writer.drop_reviews(org_id, plan.drop)
-    if one.action is not None and plan.store_at is not None:
+    if decided.action is not None and plan.store_at is not None:
         name = name_of(by)  # their present name (contract, "CI metrics")
-        kept = Review(plan.store_at.key, one.action, str(by.id), name, now, 0, **one.written)
-        writer.put_review(org_id, plan.store_at.id, kept)
-    after = _shown(writer, org_id, one.failure_id)
-    details = {**_details(plan, after), **one.written}
+        review = Review(
+            plan.store_at.key, decided.action, str(by.id), name, now, 0, **decided.written
+        )
+        writer.put_review(org_id, plan.store_at.id, review)
+    after = _shown(writer, org_id, decided.failure_id)
+    details = {**_details(plan, after), **decided.written}
     writer.add_audit(
-        org_id, entry_of(member.user, now, one.action or RESET, one.failure_id, **details)
+        org_id, entry_of(member.user, now, decided.action or RESET, decided.failure_id, **details)
     )
     return after
 
 
-def _see_that_none_was_made_meanwhile(writer: Writer, org_id: UUID, one: OneReview) -> None:
+def _see_that_none_was_made_meanwhile(writer: Writer, org_id: UUID, request: OneReview) -> None:
     history = writer.history(org_id)
-    failure = history.failure(one.failure_id)
+    failure = history.failure(request.failure_id)
     if failure is None:
         raise NotFoundError("Failure not found")
     review = group_of(history, failure).review
-    if (review and review.at) != one.seen_review_at:
+    if (review and review.at) != request.seen_review_at:
         who = "A review was reset" if review is None else f"{review.by_name} reviewed it"
-        where = _where(writer, org_id, one.failure_id)
+        where = _where(writer, org_id, request.failure_id)
         raise ConflictError(f"{where}: {who} meanwhile. Nothing was changed.")
 
 
@@ -141,9 +145,9 @@ def _plan(
 
 
 def _shown(writer: Writer, org_id: UUID, failure_id: UUID) -> ResolvedFailure:
-    found = failures.resolved_failure(writer.history(org_id), failure_id)
-    assert found is not None, "the failure of the plan exists"
-    return found
+    failure = failures.resolved_failure(writer.history(org_id), failure_id)
+    assert failure is not None, "the failure of the plan exists"
+    return failure
 
 
 def _details(plan: reviews.ReviewPlan, after: ResolvedFailure) -> dict[str, object]:

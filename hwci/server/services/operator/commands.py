@@ -208,10 +208,10 @@ class CheckResult(Answer):
     stale: Sequence[str]
 
     @classmethod
-    def of(cls, found: Checked) -> Self:
+    def of(cls, checked: Checked) -> Self:
         """Return it as the result of a check."""
-        whole = not found.damage and not found.stale
-        return cls(whole=whole, **asdict(found))
+        whole = not checked.damage and not checked.stale
+        return cls(whole=whole, **asdict(checked))
 
 
 class UsageLine(Answer):

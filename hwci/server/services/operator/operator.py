@@ -178,8 +178,8 @@ class Operator:
             writer.add_user(user)
             if command.organization is None:
                 return CommandResult(user_id=user.id)
-            found = add_organization(writer, command.organization, user.id, now)
-            return CommandResult(user_id=user.id, org_id=found.organization.id)
+            membership = add_organization(writer, command.organization, user.id, now)
+            return CommandResult(user_id=user.id, org_id=membership.organization.id)
 
         return await self._storage.write(work, person=user.id)
 
@@ -292,8 +292,10 @@ class Operator:
             self._record(writer, org_id, "records.exported")
 
         def work(reader: Reader) -> CommandResult:
-            found = _require_organization(reader, org_id)
-            return CommandResult(org_id=org_id, reports=export(reader, found, command.to, now))
+            organization = _require_organization(reader, org_id)
+            return CommandResult(
+                org_id=org_id, reports=export(reader, organization, command.to, now)
+            )
 
         # First: no file without its entry in the log.
         await self._storage.write(begin, organization=org_id)
@@ -303,8 +305,8 @@ class Operator:
         now = self._clock()
 
         def work(writer: Writer) -> CommandResult:
-            found = _import_target(writer, command)
-            org_id = _new_organization(writer, command, now) if found is None else found.id
+            target = _import_target(writer, command)
+            org_id = _new_organization(writer, command, now) if target is None else target.id
             self._record(writer, org_id, "records.imported")
             return CommandResult(org_id=org_id)
 
@@ -316,7 +318,7 @@ class Operator:
 
         def work(writer: Writer) -> CommandResult:
             _require_organization(writer, org_id)
-            return CommandResult(kept=[keep(writer, org_id, one, now) for one in command.sent])
+            return CommandResult(kept=[keep(writer, org_id, sent, now) for sent in command.sent])
 
         return await self._storage.write(work, organization=org_id, seconds=HISTORY_SECONDS)
 
@@ -344,10 +346,10 @@ class Operator:
 
 
 def _require_organization(reader: Reader, org_id: UUID) -> Organization:
-    found = reader.organization(org_id)
-    if found is None:
+    organization = reader.organization(org_id)
+    if organization is None:
         raise NotFoundError(f"There is no organization {org_id}; `hwci orgs list` shows ids")
-    return found
+    return organization
 
 
 class UnknownNameError(NotFoundError):
@@ -360,35 +362,35 @@ def _organization(
     """Return the organization of the id or the name of a command. Names need not be unique."""
     if command.org_id is not None:
         return _require_organization(reader, command.org_id)
-    everyone = [_require_organization(reader, one) for one in reader.organization_ids()]
-    found = [one for one in everyone if one.name == command.organization]
-    if len(found) == 1:
-        return found[0]
-    what = f"{len(found) or 'No'} organizations are named {command.organization!r}"
-    if found:
-        ids = ", ".join(str(one.id) for one in found)
+    organizations = [_require_organization(reader, org_id) for org_id in reader.organization_ids()]
+    named = [row for row in organizations if row.name == command.organization]
+    if len(named) == 1:
+        return named[0]
+    what = f"{len(named) or 'No'} organizations are named {command.organization!r}"
+    if named:
+        ids = ", ".join(str(row.id) for row in named)
         raise NotFoundError(f"{what}; give the id of one: {ids}")
-    also = hint(command.organization or "", {one.name for one in everyone})
+    also = hint(command.organization or "", {row.name for row in organizations})
     raise UnknownNameError("; ".join(filter(None, (what, also))))
 
 
 def _import_target(reader: Reader, command: BeginImport) -> Organization | None:
     """Return the organization that an import goes to; None if it is to be made."""
     try:
-        found = _named_target(reader, command)
+        target = _named_target(reader, command)
     except UnknownNameError as fault:
         if command.owner is None:
             raise NotFoundError(f"{fault}; to make it, name its owner: --owner") from fault
         return None
-    _require_owner(reader, found, command.owner)
-    return found
+    _require_owner(reader, target, command.owner)
+    return target
 
 
 def _lock_of_import(reader: Reader, command: BeginImport) -> UUID:
     """Return whom the begin of an import is about: its organization, or who will own it."""
-    found = _import_target(reader, command)
-    if found is not None:
-        return found.id
+    target = _import_target(reader, command)
+    if target is not None:
+        return target.id
     assert command.owner is not None
     return command.exported_id or _user(reader, command.owner).id
 
@@ -401,12 +403,12 @@ def _named_target(reader: Reader, command: BeginImport) -> Organization:
     if command.exported_name is None:
         return _organization(reader, command)
     assert command.exported_id is not None
-    found = reader.organization(command.exported_id)
-    if found is not None:
-        return found
+    organization = reader.organization(command.exported_id)
+    if organization is not None:
+        return organization
     name = command.exported_name
-    everyone = [_require_organization(reader, one) for one in reader.organization_ids()]
-    ids = ", ".join(str(one.id) for one in everyone if one.name == name)
+    organizations = [_require_organization(reader, org_id) for org_id in reader.organization_ids()]
+    ids = ", ".join(str(row.id) for row in organizations if row.name == name)
     if ids:
         raise NotFoundError(
             f"{name!r} is the name of another organization than the exported one; to import into"
@@ -449,10 +451,10 @@ def operator_entry(action: str, target: UUID, at: datetime, **details: str) -> A
 
 
 def _user(reader: Reader, email: str) -> User:
-    found = reader.user_by_email(email_key(email))
-    if found is None:
+    user = reader.user_by_email(email_key(email))
+    if user is None:
         raise NotFoundError(f"There is no user with the e-mail {email}")
-    return found
+    return user
 
 
 def _record_of_user(writer: Writer, user: User, action: str, at: datetime) -> None:

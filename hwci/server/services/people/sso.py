@@ -168,13 +168,13 @@ class Sso:
         claims = dict(zip(_INVITED_CLAIMS, (body.email, body.invite_token), strict=True))
         return await self._begun(name, {**dict.fromkeys(_WAITING_CLAIMS, ""), **claims})
 
-    async def _begun(self, name: str, asked: Mapping[str, str]) -> SignInStart:
-        """Start a sign-in. `asked`: the claims of its ticket that say for whom."""
+    async def _begun(self, name: str, subject: Mapping[str, str]) -> SignInStart:
+        """Start a sign-in. `subject`: the claims of its ticket that say for whom."""
         party = self._party(name)
         binding = Binding(state=new_token(), nonce=new_token(), verifier=new_token())
         with _provider_faults(party, "cannot be reached now; try again in a minute"):
             url = await party.authorization_url(binding, self._redirect_uri(name))
-        claims = {"provider": name, **asdict(binding), **asked}
+        claims = {"provider": name, **asdict(binding), **subject}
         return SignInStart(url, self._signer.sign(_TICKET, claims, limits.SSO_LIFETIME))
 
     async def finish(

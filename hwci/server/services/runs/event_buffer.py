@@ -103,9 +103,9 @@ class EventBuffer:
             return await self._storage.read(
                 lambda reader: self._read_older(reader, number, run_record_id)
             )
-        found = list(islice(self._recent, skipped, skipped + BATCH))
-        mine = [event for event in found if run_record_id in {None, event.run_id}]
-        return EventBatch(mine, found[-1].number if found else number)
+        events = list(islice(self._recent, skipped, skipped + BATCH))
+        mine = [event for event in events if run_record_id in {None, event.run_id}]
+        return EventBatch(mine, events[-1].number if events else number)
 
     async def _catch_up(self) -> None:
         """Read new events; of many callers at once, one does."""

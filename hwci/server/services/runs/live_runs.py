@@ -107,8 +107,8 @@ def end_run(writer: Writer, org_id: UUID, report: Report, now: datetime) -> None
 
 def _live_run(box: Box, body: wire.RunHead, now: datetime) -> LiveRun:
     suite = body.suite if body.suite is not None else body.workflow
-    given = body.model_dump(exclude={"suite", "covers_shas", "changes"})
-    head = RunHead(**given, suite=suite, box_key=box.name)
+    fields = body.model_dump(exclude={"suite", "covers_shas", "changes"})
+    head = RunHead(**fields, suite=suite, box_key=box.name)
     return LiveRun(
         id=run_record_id(box.org_id, head.repo_key, head.run_id, head.run_attempt, box.name),
         org_id=box.org_id,

@@ -45,8 +45,8 @@ class Runs(Service):
     async def listed(self, viewer: Viewer, query: wire.RunsQuery) -> ListPage[Run]:
         """List run records."""
         since = seen_since(self._clock())
-        given = query.model_dump(exclude={"page", "limit", "sha"}, by_alias=False)
-        wanted = RunFilter(**given, sha_start=query.sha)
+        fields = query.model_dump(exclude={"page", "limit", "sha"}, by_alias=False)
+        wanted = RunFilter(**fields, sha_start=query.sha)
 
         require_product(viewer, query.repo_key, query.suite)
 

@@ -99,10 +99,10 @@ class Stream:
         while True:
             changes = self._buffer.changes
             await self._require_leave()
-            found = await self._buffer.after(self.place, self._subscription.run_id)
-            moved, self.place = found.upto != self.place, found.upto
-            if found.events or not self.connected or _seconds() >= silent_at:
-                return found.events
+            batch = await self._buffer.after(self.place, self._subscription.run_id)
+            moved, self.place = batch.upto != self.place, batch.upto
+            if batch.events or not self.connected or _seconds() >= silent_at:
+                return batch.events
             if not moved:
                 await self._wait(changes, min(silent_at, self._check_at) - _seconds())
 
@@ -209,8 +209,8 @@ class Streams:
             since, org_id = seen_since(self.clock()), viewer.org_id
 
             def look(reader: Reader) -> None:
-                found = None if run_id is None else reader.run_record(org_id, run_id, since)
-                named = (None, None) if found is None else (found.head.repo_key, found.head.suite)
+                run = None if run_id is None else reader.run_record(org_id, run_id, since)
+                named = (None, None) if run is None else (run.head.repo_key, run.head.suite)
                 require_product(viewer, *named)
 
             await self._storage.read(look, short=True)

@@ -204,7 +204,7 @@ class OutcomeAnswers(Answers):
         for index, some in enumerate(parts.values()):
             if index % _TIME_EVERY == 0:
                 self.check_time()
-            in_order = sorted(some, key=_part)
+            in_order = sorted(some, key=lambda run: run.part or 1)
             outcomes.append(
                 RunOutcomes.of_parts(
                     [
@@ -226,10 +226,6 @@ class OutcomeAnswers(Answers):
             result = NotableResult(codec.OUTCOMES[outcome], attempts, codec.VERDICTS[verdict])
             notable[report][test] = result
         return notable
-
-
-def _part(run: _Run) -> int:
-    return run.part or 1
 
 
 def _outcomes(run: _Run, listed: Listed, notable: Mapping[int, NotableResult]) -> RunOutcomes:
