@@ -9,7 +9,6 @@ All else of a system is decided in its module of `hwci.ci.systems`, which has it
 import re
 from collections.abc import Mapping
 from enum import StrEnum
-from types import MappingProxyType
 from typing import NamedTuple
 
 UNSHALLOW = "git fetch --unshallow || true"
@@ -61,13 +60,12 @@ _CHECKOUT_OF_AZURE = """\
       - checkout: self
         fetchDepth: 0"""
 
-CI_FILES: Mapping[CiSystem, CiFile] = MappingProxyType(
-    {
-        CiSystem.GITHUB: CiFile(
-            page=re.compile(r"/actions/runs/\d"),
-            name="the file in .github/workflows",
-            whole_history=_CHECKOUT_OF_GITHUB,
-            find_base=f"""\
+CI_FILES: Mapping[CiSystem, CiFile] = {
+    CiSystem.GITHUB: CiFile(
+        page=re.compile(r"/actions/runs/\d"),
+        name="the file in .github/workflows",
+        whole_history=_CHECKOUT_OF_GITHUB,
+        find_base=f"""\
     permissions:
       contents: read
       actions: read # to find the run before this one
@@ -75,63 +73,62 @@ CI_FILES: Mapping[CiSystem, CiFile] = MappingProxyType(
       GITHUB_TOKEN: ${{{{ github.token }}}}
     steps:
 {_CHECKOUT_OF_GITHUB}""",
-            apply=f"      - run: {APPLY}",
-            hosted=("RUNNER_ENVIRONMENT", "github-hosted"),
-        ),
-        CiSystem.GITLAB: CiFile(
-            page=re.compile(r"/-/(jobs|pipelines)/\d"),
-            name=".gitlab-ci.yml",
-            whole_history=_DEPTH_OF_GITLAB,
-            find_base=f"""\
+        apply=f"      - run: {APPLY}",
+        hosted=("RUNNER_ENVIRONMENT", "github-hosted"),
+    ),
+    CiSystem.GITLAB: CiFile(
+        page=re.compile(r"/-/(jobs|pipelines)/\d"),
+        name=".gitlab-ci.yml",
+        whole_history=_DEPTH_OF_GITLAB,
+        find_base=f"""\
   # GITLAB_TOKEN, a masked variable with the scope read_api, finds the job before this one
 {_DEPTH_OF_GITLAB}""",
-            apply=f"    - {APPLY}",
-        ),
-        CiSystem.BUILDKITE: CiFile(
-            page=re.compile(r"^//[^/]*buildkite[^/]*/[^/]+/[^/]+/builds/\d"),
-            name=".buildkite/pipeline.yml",
-            whole_history=_COMMAND_OF_BUILDKITE,
-            find_base=f"""\
+        apply=f"    - {APPLY}",
+    ),
+    CiSystem.BUILDKITE: CiFile(
+        page=re.compile(r"^//[^/]*buildkite[^/]*/[^/]+/[^/]+/builds/\d"),
+        name=".buildkite/pipeline.yml",
+        whole_history=_COMMAND_OF_BUILDKITE,
+        find_base=f"""\
     secrets: # of the cluster: a token with the scope read_builds finds the build before this one
       BUILDKITE_API_TOKEN: HWCI_BUILDKITE_TOKEN
 {_COMMAND_OF_BUILDKITE}""",
-            apply=f"      - {APPLY}",
-            hosted=("BUILDKITE_COMPUTE_TYPE", "hosted"),
-        ),
-        CiSystem.CIRCLECI: CiFile(
-            page=re.compile(r"^//[^/]*circleci[^/]*/"),
-            name=".circleci/config.yml",
-            whole_history=f"""\
+        apply=f"      - {APPLY}",
+        hosted=("BUILDKITE_COMPUTE_TYPE", "hosted"),
+    ),
+    CiSystem.CIRCLECI: CiFile(
+        page=re.compile(r"^//[^/]*circleci[^/]*/"),
+        name=".circleci/config.yml",
+        whole_history=f"""\
       - checkout
       - run: {UNSHALLOW}""",
-            apply=f"      - run: {APPLY}",
-        ),
-        CiSystem.AZURE: CiFile(
-            page=re.compile(r"/_build/"),
-            name="azure-pipelines.yml",
-            whole_history=_CHECKOUT_OF_AZURE,
-            find_base=f"""\
+        apply=f"      - run: {APPLY}",
+    ),
+    CiSystem.AZURE: CiFile(
+        page=re.compile(r"/_build/"),
+        name="azure-pipelines.yml",
+        whole_history=_CHECKOUT_OF_AZURE,
+        find_base=f"""\
 {_CHECKOUT_OF_AZURE}
       # in the step that runs hwci:
         env:
           SYSTEM_ACCESSTOKEN: $(System.AccessToken) # to find the builds before this one""",
-            apply=f"""\
+        apply=f"""\
       - script: {APPLY}
         env:
           HWCI_CI_KEY: $(HWCI_CI_KEY)""",
-            hosted=("AGENT_ISSELFHOSTED", "0"),
-        ),
-        CiSystem.JENKINS: CiFile(
-            page=re.compile(r"/job/.+/\d+/?$"),
-            name="the Jenkinsfile",
-            # A shell has none of the credentials that Jenkins clones with.
-            whole_history=f"""\
+        hosted=("AGENT_ISSELFHOSTED", "0"),
+    ),
+    CiSystem.JENKINS: CiFile(
+        page=re.compile(r"/job/.+/\d+/?$"),
+        name="the Jenkinsfile",
+        # A shell has none of the credentials that Jenkins clones with.
+        whole_history=f"""\
 // Only if the job has "Shallow clone" among its clone behaviours: take that away, or name here the
 // credential that it clones with (of an SSH key: gitSshPrivateKey).
 withCredentials([gitUsernamePassword(credentialsId: 'git')]) {{
     sh '{UNSHALLOW}'
 }}""",
-            apply=f"sh '{APPLY}'",
-        ),
-    }
-)
+        apply=f"sh '{APPLY}'",
+    ),
+}

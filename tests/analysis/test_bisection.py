@@ -119,6 +119,21 @@ def test_one_pass_does_not_clear_a_commit_that_fails_now_and_then() -> None:
     assert sum(commit.chance for commit in rarely.commits[late]) < 0.7
 
 
+def test_one_box_that_failed_alone_may_have_broken_then() -> None:
+    """A commit that breaks one box looks as a bench does that broke at the same time."""
+    passed = [report(f"{sha}:P", at) for at, sha in enumerate("abcd")]
+    failed = [report(f"{sha}:F", 10 + at) for at, sha in enumerate("hgfe" * 3)]
+    push = replace(failed[0], changes=PUSH.changes)
+    again = " It failed on box-1 alone: test d there again, to see whether the bench did it."
+    found = progress_of([*passed, push, *failed[1:]])
+
+    assert (found.bracket.first, found.bracket.commits) == ("e", 1)
+    assert found.says.endswith(again)
+    assert again not in progress_of([*passed, push, *failed[1:], report("d:P", 60)]).says
+    elsewhere = replace(report("e:F", 60), box_key="box-2")
+    assert again not in progress_of([*passed, push, *failed[1:], elsewhere]).says
+
+
 def test_a_failure_that_the_harness_blames_on_the_bench_says_nothing() -> None:
     assert every(known("a:P", "d:I", "e:L")) == every(known("a:P"))
 

@@ -256,7 +256,8 @@ def _judged(
         next_runs = _next_runs(candidates, by_box, offers, runs[-1].run.branch, question.at_once)
     good, bad = question.good or commits[0].sha, question.bad or commits[-1].sha
     return Bisected(
-        says=_says(candidates, bracket, of_history=of_history is not None),
+        says=_says(candidates, bracket, of_history=of_history is not None)
+        + _commit_or_bench(candidates, bracket, runs),
         commits=candidates,
         of_history=of_history is not None,
         bracket=shapes.Bracket(
@@ -319,6 +320,24 @@ def _says(commits: Sequence[Candidate], bracket: Bracket, *, of_history: bool) -
         ends = f"from {short(first.sha)} to {short(last.sha)}"
         where = f"one of {bracket.last - bracket.first + 1} commits {ends}"
     return f"It began to fail in {where}{sure(bracket.chance)}: {results}."
+
+
+def _commit_or_bench(commits: Sequence[Candidate], bracket: Bracket, runs: Sequence[Told]) -> str:
+    """Name the run that tells the commit from the bench, where one commit is found and one box
+    alone failed, which did not run the commit before it since.
+    """
+    failing = [run for run, result, _ in runs if result is not None]
+    boxes = {run.box_key for run in failing}
+    if bracket.first < bracket.last or not bracket.first or len(boxes) != 1:
+        return ""
+    [box] = boxes
+    began, before = min(run.started_at for run in failing), commits[bracket.first - 1].sha
+    if any(
+        (run.box_key, run.sha) == (box, before) and run.started_at > began for run, _, _ in runs
+    ):
+        return ""
+    again = f"test {short(before)} there again, to see whether the bench did it"
+    return f" It failed on {box} alone: {again}."
 
 
 def _worth_it(
