@@ -3,7 +3,6 @@
 alike: both write the same words for the same value.
 """
 
-import re
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -31,13 +30,6 @@ TOOK = [
     *(hundredths / 100 for hundredths in range(0, 13_000, 7)),
     *(59.96, 60, 119.6, 3599.4, 3599.6, 3600, 3660, 7325.2, 86_399, 90_061),
 ]
-
-
-def test_a_class_has_the_name_that_a_terminal_gives_it() -> None:
-    told = SCRIPT.with_name("parts").joinpath("values", "words.js").read_text(encoding="utf-8")
-
-    for name, words in tables.CLASS_WORDS.items():
-        assert re.search(rf'{name}: \["\w+", "{words.capitalize()}", "(a )?{words}', told), name
 
 
 def test_how_long_ago_something_was_is_shown_as_in_a_terminal(page: Page) -> None:
