@@ -244,7 +244,9 @@ async def test_a_copy_waits_for_the_idle_connections_of_a_pool(
     target = Location(str(tmp_path / "to.db"), tmp_path / "secret.key")
     with postgresql.database() as near:
         with pooler(near, "transaction", FEW) as pooled:
-            await open_storage(replace(pooled, session_address=near.written)).close()
+            store = open_storage(replace(pooled, session_address=near.written))
+            await store.write(lambda w: w.add_organization(ACME))
+            await store.close()
             with monkeypatch.context() as quick:
                 quick.setattr(whole, "_ENDING_SECONDS", 0.1)
                 with pytest.raises(StorageLockedError, match="is in use") as refused:

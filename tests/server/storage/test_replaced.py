@@ -96,7 +96,12 @@ async def test_all_that_was_sent_comes_back_with_the_time_of_its_arrival(tmp_pat
     }
 
     assert [
-        (forms[kind].validate_json(zlib.decompress(body)), *named, when(came), when(gone))
+        (
+            forms[kind].validate_json(zlib.decompress(body), by_name=True, by_alias=False),
+            *named,
+            when(came),
+            when(gone),
+        )
         for kind, *named, came, gone, body in rows
     ] == [
         (MERGE, "fw", "", LATER, LATER),

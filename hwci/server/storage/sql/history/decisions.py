@@ -48,6 +48,7 @@ SELECT e.number, f.id
 FROM json_each(?) j
 CROSS JOIN episode e ON e.org_id = ? AND e.number = j.value
 CROSS JOIN failure f INDEXED BY failure_reviewed ON {REVIEWED_MEMBER}
+ORDER BY f.rank
 """
 # Products with what decides now, as `_decided_by`, and decisions.
 _DECIDED = """
