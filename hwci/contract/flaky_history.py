@@ -3,6 +3,8 @@
 "CI metrics").
 """
 
+from typing import ClassVar
+
 from hwci.contract.days import CalendarDay
 from hwci.contract.shape import ListPage, shape
 
@@ -45,7 +47,11 @@ class FlakyTestHistory:
 
 @shape
 class FlakyHistories(ListPage[FlakyTestHistory]):
-    """Rows of "Flakiest tests" over time. `days`: what the slots are, if a zone was asked for."""
+    """Rows of "Flakiest tests" over time. `days`: what the slots are, only if a zone was asked for:
+    else it is a page as any other (spec, "Pagination").
+    """
+
+    NO_NULLS: ClassVar = True
 
     # Again, as what reads annotations does not see which item the base has.
     items: tuple[FlakyTestHistory, ...]

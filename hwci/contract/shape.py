@@ -24,7 +24,7 @@ def camel(name: str) -> str:
 @dataclass_transform(frozen_default=True, kw_only_default=True)
 def shape(kind: type[Kind]) -> type[Kind]:
     """Make a class a shape. Its `JSON_NAMES`, if it has any, name fields that JSON calls by a word
-    of Python, such as `from`.
+    of Python, such as `from`. With `NO_NULLS` its JSON leaves out what is null.
     """
     names: dict[str, str] = getattr(kind, "JSON_NAMES", {})
     config = {

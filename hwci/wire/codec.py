@@ -33,7 +33,9 @@ def as_json(kind: type[Answered], answer: Answered) -> bytes:
     """Return an answer as JSON. `adapter(kind).dump_json` makes text of the same length in
     between.
     """
-    data: bytes = adapter(kind).serializer.to_json(answer, by_alias=True)
+    data: bytes = adapter(kind).serializer.to_json(
+        answer, by_alias=True, exclude_none=_has_no_nulls(kind)
+    )
     return data
 
 
@@ -44,7 +46,14 @@ def plain(answer: object, *, by_alias: bool = True) -> Any:  # noqa: ANN401 - an
     if type(answer) is ListPage:
         # The class of a page alone does not tell what its items are.
         return {**vars(answer), "items": plain(answer.items, by_alias=by_alias)}
-    return adapter(type(answer)).dump_python(answer, mode="json", by_alias=by_alias)
+    kind = type(answer)
+    return adapter(kind).dump_python(
+        answer, mode="json", by_alias=by_alias, exclude_none=_has_no_nulls(kind)
+    )
+
+
+def _has_no_nulls(kind: type[Any]) -> bool:
+    return getattr(kind, "NO_NULLS", False)
 
 
 def from_json(kind: type[Answered], data: bytes | str) -> Answered:
