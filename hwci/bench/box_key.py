@@ -63,12 +63,12 @@ def installed_as(environ: Mapping[str, str]) -> str | None:
         return None
 
 
-def box_file(given: Path | None, environ: Mapping[str, str]) -> Path:
+def box_file(path: Path | None, environ: Mapping[str, str]) -> Path:
     """Return the path of the key file: the given one, else `$XDG_CONFIG_HOME/hwci/box.json`."""
     from hwci.client.files import own_folder
 
     try:
-        return given or own_folder(environ) / "box.json"
+        return path or own_folder(environ) / "box.json"
     except RuntimeError as fault:
         raise wrong_usage(
             "There is no place for the box's key",

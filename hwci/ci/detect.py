@@ -316,7 +316,7 @@ def _merge_branches(
 def _of_system(
     system: System,
     env: JobEnvironment,
-    found: _Fields,
+    known: _Fields,
     checkout: Repository | None,
     project: Project | None,
 ) -> Tested:
@@ -328,7 +328,7 @@ def _of_system(
     if "sha" in fields and (sha := full_hash(fields["sha"].value, checkout)):
         # A build may be started with a short one.
         fields["sha"] = Sourced(sha, fields["sha"].source)
-    chosen = found["sha"].value if "sha" in found else None
+    chosen = known["sha"].value if "sha" in known else None
     if checkout is None:
         return Tested(fields) if chosen is None else chosen_elsewhere(fields, chosen)
     commits = (system.read(name, env) for name in ("sha", "built"))

@@ -349,12 +349,12 @@ class Repository:
         options = ("--no-walk", "--missing=allow-any", "--ignore-missing", "--stdin")
         return self.run("rev-list", *options, stdin=listed).decode().split() if shas else []
 
-    def is_ancestor(self, sha: str, of: str) -> bool:
+    def is_ancestor(self, sha: str, descendant: str) -> bool:
         """Return whether a commit is an ancestor of another, or the same, by this clone, which
         must have both.
         """
         try:
-            self.run("merge-base", "--is-ancestor", sha, of)
+            self.run("merge-base", "--is-ancestor", sha, descendant)
         except GitError as fault:
             if fault.status != 1:
                 raise

@@ -151,7 +151,7 @@ def _products(
 
 
 def _links(
-    said: Any,  # noqa: ANN401 - whatever TOML holds
+    links: Any,  # noqa: ANN401 - whatever TOML holds
     path: Path,
     faults: list[str],
     folder: Path,
@@ -159,7 +159,7 @@ def _links(
     """Return the templates of `[links]`, and for those that it leaves out the usual ones of the
     site that the repository was cloned from.
     """
-    own = {} if said is None else said
+    own = {} if links is None else links
     if not isinstance(own, dict):
         faults.append(f"{path}: links: Should be a table")
         return None

@@ -125,13 +125,13 @@ def results_of(
     boxes = list(dict.fromkeys(box for box, _ in pairs)) or [job.value("box_key")]
     if boxes == [None]:
         raise missing_error("report", ["box_key"])
-    found = [(box, pattern, files_of(pattern, before)) for box, pattern in pairs]
+    matches = [(box, pattern, files_of(pattern, before)) for box, pattern in pairs]
     there = list(
-        {(box, path.resolve()): (box, path) for box, _, paths in found for path in paths}.values()
+        {(box, path.resolve()): (box, path) for box, _, paths in matches for path in paths}.values()
     )
     read = _read(there, project, messages=messages)
     expected = job.value("hello_ok") is False
-    absent, notices = _absent(found, ran=before is not None, expected=expected)
+    absent, notices = _absent(matches, ran=before is not None, expected=expected)
     # A box whose files hold nothing that can be read ran, too: what writes them may be killed.
     by_box: dict[str, BoxResults] = {}
     for box in boxes:
@@ -204,15 +204,15 @@ def files_of(pattern: str, before: Mapping[Path, int] | None) -> list[Path]:
 
 
 def _absent(
-    found: Sequence[tuple[str, str, Sequence[Path]]], *, ran: bool, expected: bool
+    matches: Sequence[tuple[str, str, Sequence[Path]]], *, ran: bool, expected: bool
 ) -> tuple[list[str], list[str]]:
     """Return what is not there: the faults, and all as notices. A run that reached no hardware is
     `expected` to leave nothing, and a pattern may match nothing beside other files of its box; all
     else is a fault.
     """
-    has_files = {box for box, _, paths in found if paths}
+    has_files = {box for box, _, paths in matches if paths}
     faults, notices = list[str](), list[str]()
-    for box, pattern, paths in found:
+    for box, pattern, paths in matches:
         if paths:
             continue
         magic = has_magic(pattern)

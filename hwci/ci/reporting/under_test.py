@@ -124,10 +124,10 @@ def _covers(
     """Return the commits of the push, as set, by git or as the CI lists them, always with the last
     one; and notes for people.
     """
-    given = job.value("covers_shas")
+    named = job.value("covers_shas")
     sha = job.value("sha").lower()
-    if given is not None:
-        return tuple(given), ()
+    if named is not None:
+        return tuple(named), ()
     before = stood_before(job, get_json)
     if before.commit is None:
         return _with_last(job.pushed_shas, sha), before.notes

@@ -84,10 +84,10 @@ def one_line(position: Position | None, what: str, fix: str) -> str:
     return f"{place}: {what}. {fix}"
 
 
-def lost_behind(fault: ContentError, kept: int, unit: str) -> str:
+def lost_behind(fault: ContentError, count: int, unit: str) -> str:
     """Return the line of a fault in whose file something was read before it."""
-    units = unit if kept == 1 else f"{unit}s"
-    what = f"{fault.what}: {kept} {units} before that counted; what follows is lost"
+    units = unit if count == 1 else f"{unit}s"
+    what = f"{fault.what}: {count} {units} before that counted; what follows is lost"
     return one_line(fault.position, what, fault.fix)
 
 

@@ -90,8 +90,8 @@ def register(
     _keep(settings, answer, began)
     note(f"Registered at {settings.url} as {answer.user.email}; you are signed in.")
     if answer.organization is not None:
-        found = answer.organization
-        note(f"You are {found.role} of {found.name} ({found.id}).")
+        own = answer.organization
+        note(f"You are {own.role} of {own.name} ({own.id}).")
 
 
 def login(
@@ -187,19 +187,19 @@ def logout(profile: options.Profile = None) -> None:
 
     settings = resolve(Flags(profile=profile))
     session = settings.session
-    kept = session.file.read().get(session.name)
-    if kept is None:
+    sign_in = session.file.read().get(session.name)
+    if sign_in is None:
         note("Nobody was signed in.")
         return
     try:
-        is_told = replace(settings, url=kept.url).session.end()
+        is_told = replace(settings, url=sign_in.url).session.end()
     except SessionFileError:
         raise
     except HwciError as fault:
-        note(f"Signed out here, but not at {kept.url} ({fault}).")
+        note(f"Signed out here, but not at {sign_in.url} ({fault}).")
     else:
-        expire = f"Signed out here; the tokens of {kept.url} expire by themselves."
-        note(f"Signed out at {kept.url}." if is_told else expire)
+        expire = f"Signed out here; the tokens of {sign_in.url} expire by themselves."
+        note(f"Signed out at {sign_in.url}." if is_told else expire)
 
 
 @connected(org=False, by_key=True)

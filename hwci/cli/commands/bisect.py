@@ -182,11 +182,11 @@ def status(
     from hwci.cli.terminal import bisection
 
     form = options.form_of(json, output)
-    found = Wanted(test, product, good, bad, box, days, as_of).answer(server)
+    answer = Wanted(test, product, good, bad, box, days, as_of).answer(server)
     if form is render.Format.JSON:
-        render.emit_json(found)
+        render.emit_json(answer)
         return
-    bisected = _found(found)
+    bisected = _found(answer)
     render.emit(bisection.commits(bisected), bisected.commits, form)
     render.note(bisected.says)
 
@@ -195,13 +195,13 @@ def _lines(server: Connection, wanted: Wanted, *, begins: bool, json: bool) -> N
     """Print the lines of an answer, and the command that asks for the next run."""
     from hwci.cli.terminal import bisection
 
-    found = wanted.answer(server)
+    answer = wanted.answer(server)
     if json:
-        render.emit_json(found)
+        render.emit_json(answer)
         return
-    bisected = _found(found)
+    bisected = _found(answer)
     if begins:
-        for line in bisection.start(found, bisected):
+        for line in bisection.start(answer, bisected):
             render.write(line)
     for line in bisection.next_run(bisected):
         render.write(line)

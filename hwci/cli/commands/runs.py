@@ -172,17 +172,17 @@ def _of_status(status: ShownStatus | None) -> narrowing.Filters:
 
 def _list(
     server: Connection,
-    found: "Found",
+    answer: "Found",
     filters: narrowing.Filters,
     form: render.Format,
     *,
     of_test: bool,
 ) -> None:
-    view = tables.View(options.now(), "suite" in filters, tables.only_repo(_rows(found)))
+    view = tables.View(options.now(), "suite" in filters, tables.only_repo(_rows(answer)))
     layout = run_tables.runs(view, of_test=of_test)
-    if not (found if isinstance(found, list) else found.total):
+    if not (answer if isinstance(answer, list) else answer.total):
         layout = narrowing.explained(server, layout, filters, "run", form)
-    render.emit_found(found, layout, form, "run", server.links)
+    render.emit_found(answer, layout, form, "run", server.links)
 
 
 def _rows(answer: "Found") -> "Sequence[Run]":

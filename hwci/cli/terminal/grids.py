@@ -125,9 +125,9 @@ class _Grid:
         more = {at: lines.columns_of(self.headers[at]) - width for at, width in widths.items()}
         missing = sorted((columns, at) for at, columns in more.items() if columns > 0)
         for index, (columns, at) in enumerate(missing):
-            given = max(0, min(columns, room // (len(missing) - index)))
-            shared[at] += given
-            room -= given
+            share = max(0, min(columns, room // (len(missing) - index)))
+            shared[at] += share
+            room -= share
         return shared
 
     def _header_lines(self) -> list[str]:

@@ -114,10 +114,10 @@ def plan(merge_plan: MergePlan) -> Iterator[str]:
             also = f" (checks {row.merges} merges)" if row.merges > 1 else ""
             yield f"# {short(row.sha)}{subject}{also}"
             yield row.command
-    for one in merge_plan.unplanned:
+    for group in merge_plan.unplanned:
         yield ""
-        of = product(one.repo_key, one.suite)
-        yield f"# {counted(one.merges, 'merge')} of {of} without a run here. {one.missing_text}."
+        unplanned = f"{counted(group.merges, 'merge')} of {product(group.repo_key, group.suite)}"
+        yield f"# {unplanned} without a run here. {group.missing_text}."
 
 
 def _offer(row: PlannedRun) -> tuple[str, str, str]:

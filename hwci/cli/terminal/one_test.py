@@ -77,7 +77,7 @@ def _took(row: TriesOnBox) -> str:
     return f"{tables.duration(took.middle)} ({tables.duration(took.nine_of_ten)})"
 
 
-def _given(given: Given, what: str, noun: str) -> str:
-    if not given.tries:
+def _given(share: Given, what: str, noun: str) -> str:
+    if not share.tries:
         return f"{what}: none."
-    return f"{what}: {counted(given.tries, noun)}, of which {given.passed:,} passed then."
+    return f"{what}: {counted(share.tries, noun)}, of which {share.passed:,} passed then."

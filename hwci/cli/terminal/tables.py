@@ -422,7 +422,7 @@ def times_to_fix(_: View) -> Layout[TimesToFix]:
         Column("Before", lambda row: row.before.to_fix.half if row.before else "", spare=True),
     ]
     times = "known quarterS medianS threeQuartersS"
-    spreads = [f"{of}.{one}" for of in ("toDetect", "toFix") for one in times.split()]
+    spreads = [f"{time}.{figure}" for time in ("toDetect", "toFix") for figure in times.split()]
     before = ["before.incidents", "before.failing", *(f"before.{spread}" for spread in spreads)]
     return Layout(
         "times-to-fix",

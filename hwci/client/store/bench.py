@@ -125,9 +125,9 @@ class BenchStore:
             for report in reports
         ]
         try:
-            return self._change(lambda db: [self._keep(db, one) for one in meant])
+            return self._change(lambda db: [self._keep(db, report) for report in meant])
         except StoreError as fault:
-            return [replace(one, unkept=fault) for one in meant]
+            return [replace(report, unkept=fault) for report in meant]
 
     def _keep(self, db: sqlite3.Connection, report: PendingReport) -> PendingReport:
         same = (report.identity, report.address, report.fingerprint)
@@ -144,12 +144,12 @@ class BenchStore:
                 "--refused), or remove those set aside: hwci spool remove NAME",
             )
             return replace(report, unkept=full)
-        kept = replace(report, number=pending.next_number(db, report.created), file=self.file)
-        pending.put(db, kept)
-        pending.overtake(db, kept)
+        numbered = replace(report, number=pending.next_number(db, report.created), file=self.file)
+        pending.put(db, numbered)
+        pending.overtake(db, numbered)
         which = "state = 'superseded' AND identity = ? AND fingerprint != ?"
-        aside = pending.rows(db, which, kept.identity, kept.fingerprint)
-        return replace(kept, supersedes=tuple(self._report(row) for row in aside))
+        aside = pending.rows(db, which, numbered.identity, numbered.fingerprint)
+        return replace(numbered, supersedes=tuple(self._report(row) for row in aside))
 
     def overtake(self, report: PendingReport, address: str) -> None:
         """Supersede what is earlier than a report that could not be kept."""
@@ -192,23 +192,23 @@ class BenchStore:
         """
         return sorted(
             (
-                one
-                for one in self._known(self._stored) or ()
-                if one.state == "waiting"
-                and one.address in {address, UNKNOWN}
-                and fingerprint in {None, one.fingerprint}
+                report
+                for report in self._known(self._stored) or ()
+                if report.state == "waiting"
+                and report.address in {address, UNKNOWN}
+                and fingerprint in {None, report.fingerprint}
             ),
-            key=lambda one: one.tries,
+            key=lambda report: report.tries,
         )
 
     def others_waiting(self, address: str, fingerprint: str) -> int:
         """Count pending reports for a server, but for another key than this."""
-        return sum(one.fingerprint != fingerprint for one in self.waiting_for(address, None))
+        return sum(report.fingerprint != fingerprint for report in self.waiting_for(address, None))
 
     def elsewhere(self, address: str) -> int:
         """Count pending reports for other servers than this."""
         waiting = (report for report in self.reports() if report.state == "waiting")
-        return sum(one.address not in {address, UNKNOWN} for one in waiting)
+        return sum(report.address not in {address, UNKNOWN} for report in waiting)
 
     def not_before(self, address: str, fingerprint: str | None) -> float:
         """Return the seconds that a server asked to wait, if that was noted."""
@@ -326,12 +326,16 @@ class BenchStore:
         """
 
         def change(db: sqlite3.Connection) -> None:
-            for one in self._stored(db):
-                elsewhere = one.address == UNKNOWN or (any_server and one.address != address)
-                if one.state == "waiting" and elsewhere and fingerprint in {None, one.fingerprint}:
-                    with suppress(OSError), self._sending(one.identity) as mine:
+            for report in self._stored(db):
+                elsewhere = report.address == UNKNOWN or (any_server and report.address != address)
+                if (
+                    report.state == "waiting"
+                    and elsewhere
+                    and fingerprint in {None, report.fingerprint}
+                ):
+                    with suppress(OSError), self._sending(report.identity) as mine:
                         if mine:
-                            self._readdress(db, one, address)
+                            self._readdress(db, report, address)
 
         self._change(change)
 

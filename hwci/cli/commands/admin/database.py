@@ -274,10 +274,10 @@ def rebuild(
         from hwci.server.app import ListOrganizations, Rebuild
 
         org_ids = [org_id] if org_id else ask(database, ListOrganizations()).org_ids or ()
-        for number, one in enumerate(org_ids, 1):
-            place = f"{number} of {len(org_ids)}: organization {one}"
+        for number, each in enumerate(org_ids, 1):
+            place = f"{number} of {len(org_ids)}: organization {each}"
             with progress(partial(str, place)):
-                ask(database, Rebuild(org_id=one))
+                ask(database, Rebuild(org_id=each))
             note(f"{place} is rebuilt.")
     if not org_ids:
         note("There is no organization yet.")
