@@ -106,11 +106,11 @@ def _parts(text: str) -> Iterator[str]:
 
 def _of_python(trees: Mapping[Path, ast.Module]) -> Iterator[str]:
     for tree in trees.values():
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
-                node.value.value = None  # a docstring
-            elif isinstance(node, ast.Constant) and isinstance(node.value, str):
-                yield from _parts(node.value)
+        nodes = [*ast.walk(tree)]
+        documentation = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
+        for node in nodes:
+            if isinstance(node, ast.Constant) and id(node) not in documentation:
+                yield from _parts(node.value if isinstance(node.value, str) else "")
 
 
 _COMMENT = re.compile(r"/\*.*?\*/|(?<![:\w])//[^\n]*", re.DOTALL)
