@@ -15,6 +15,7 @@ from hwci.server.storage.ports import Reader, Storage, Writer
 from hwci.server.storage.records import NOBODY, AuditEntry, Box, User
 from hwci.wire import accounts as wire
 from hwci.wire import limits
+from hwci.wire.base import read_id
 from hwci.wire.queries import PageQuery
 
 REMOVED = "someone who was removed"
@@ -33,8 +34,8 @@ class AuditLog:
 
         def work(reader: Reader) -> ListPage[wire.AuditEntryAnswer]:
             rows = reader.audit_log(member.org_id, query.offset, query.limit)
-            ids = {UUID(row.target) for row in rows.items} | {row.actor_id for row in rows.items}
-            people = reader.people(ids)
+            targets = {target for row in rows.items if (target := read_id(row.target))}
+            people = reader.people(targets | {row.actor_id for row in rows.items})
             return query.page_of(rows, lambda row: _answer(row, people))
 
         return await self._storage.read(work, organization=member.org_id, person=member.id)
@@ -66,6 +67,7 @@ def _answer(entry: AuditEntry, people: Mapping[UUID, tuple[str, str]]) -> wire.A
         name = str(entry.details["name"])
     details = dict(entry.details)
     if entry.action.startswith(_OF_A_PERSON):
-        _, details["email"] = people.get(UUID(entry.target), ("", REMOVED))
+        # A target that is no id was written by another program: the chain tells.
+        _, details["email"] = people.get(read_id(entry.target) or NOBODY, ("", REMOVED))
     actor = Actor(id=entry.actor_id, name=name or email)
     return wire.AuditEntryAnswer(**{**asdict(entry), "details": details}, actor=actor)

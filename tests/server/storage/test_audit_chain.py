@@ -147,6 +147,21 @@ async def test_a_person_can_be_erased_and_the_chain_is_whole(storage: Storage) -
     assert not any(word.encode() in repr(rows).encode() for word in (ADA.name, ADA.email))
 
 
+async def test_an_entry_with_a_target_that_is_no_id_is_shown(storage: Storage) -> None:
+    """Another program wrote it; the log is read all the same."""
+    member = Member(ADA, Membership(ACME, Role.OWNER, NOON), Claims(ADA.id, UUID(int=8)))
+
+    def begin(writer: Writer) -> None:
+        writer.add_user(ADA)
+        writer.add_organization(ACME)
+        writer.add_audit(ACME.id, replace(ENTRY, action="user.disabled", target="nobody"))
+
+    await storage.write(begin)
+    page = await AuditLog(storage).listed(member, PageQuery())
+
+    assert [(row.target, row.details["email"]) for row in page.items] == [("nobody", REMOVED)]
+
+
 @pytest.mark.parametrize(
     "statement",
     [
