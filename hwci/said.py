@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How people read a number, a number of things, their names, a commit, a chance and a time that
-something lasted, which the dashboard writes so too; and a day.
+"""How numbers, counts, names, commits, chances, sizes, durations and days are written for people.
+The dashboard writes all but sizes and days the same way.
 """
 
 from collections.abc import Sequence

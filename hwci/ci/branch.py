@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which branch a commit counts for that the CI does not name (contract, "Fields of a report"): as
-far as git tells, and never one that is merged into unless the commit is on it. Which commit that
-is, is decided in `hwci.ci.checked_out`.
+"""The branch of a commit for which the CI names none (contract, "Fields of a report"): the one that
+git tells, and a merge branch only if the commit is on it. Which commit was tested is decided in
+`hwci.ci.checked_out`.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence

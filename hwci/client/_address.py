@@ -2,7 +2,7 @@
 """Where the server is, and through which proxy it is reached.
 
 This module decides what counts as an address of either, and reads the customary environment
-variables for proxies (HTTPS_PROXY, HTTP_PROXY, ALL_PROXY, NO_PROXY). It opens no connection. An
+variables for proxies (HTTPS_PROXY, HTTP_PROXY, ALL_PROXY, NO_PROXY). It opens no connection. A
 faulty address is shown without what may be a password in it.
 """
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Memory that the server has freed is the system's again (ADR 0008).
+"""Gives memory that the server has freed back to the system (ADR 0008).
 
 This module knows glibc alone: elsewhere it does nothing.
 """

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which known name somebody may have meant by one that is not known. It does not know of what."""
+"""The hint of an error that names something unknown: the nearest of the names that are known. What
+they are names of, only the caller knows.
+"""
 
 from collections.abc import Iterable
 from difflib import get_close_matches

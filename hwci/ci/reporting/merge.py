@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which merges the job of this command announces: one per product whose suite a merge starts (spec,
 "CI report endpoints", rule 4; semantics, 1.8). A job that is not of a merge announces nothing
-unless a person sets the commit. A job of a branch that merges do not go to announces nothing if a
-person set the branches that they go to, or if it is unknown what started the job.
+unless a person sets the commit. A job of a branch that is no merge branch announces nothing if a
+person set the merge branches, or if it is unknown what started the job.
 """
 
 from collections.abc import Sequence

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`hwci spool list|flush|show|remove`: the reports of this machine that no server has yet, and
 sending them (contract, "Command line"). How reports are kept is decided in `hwci.client.store`, how
-they are sent in `delivery.py`.
+they are sent in `hwci.client.delivery`.
 """
 
 from collections.abc import Iterator

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`hwci tests`: which there are, and one over time. `one_test.py` decides how that looks."""
+"""`hwci tests`: list the tests, and show one over time. `one_test.py` decides how that looks."""
 
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which lists there are, and by what each can be narrowed: by that of box, branch, commit and
-product which its rows can answer (ADR 0015). Every list takes `--json`. This module is data; a test
+"""Which lists there are, and by what each can be narrowed: by those of box, branch, commit and
+product that its rows can answer (ADR 0015). Every list takes `--json`. This module is data; a test
 walks all commands and compares.
 """
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The top floor: a server put together (`composition.py`), run (`serving.py`), and operated
+"""The top layer: a server put together (`composition.py`), run (`serving.py`), and operated
 (`operating.py`, `operator_site.py`).
 """
 

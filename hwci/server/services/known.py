@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Whether anything of an organization names a repository, product, box or test that is asked for.
 
-Nothing at all would look like good news: no failure, no unchecked merge. An organization that has
-nothing yet knows no name, so there any name passes. It passes, too, for a key that is bound to
-products: who made the key named them, and its holder is told no other name.
+An unknown name is 404: an empty answer would look like good news, such as no failure. Two cases
+let any name pass: an organization that has no reports yet, and a key that is bound to products, as
+whoever made the key named them, and its holder is told no other name.
 """
 
 from collections.abc import Collection

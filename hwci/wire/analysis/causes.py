@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Resolved failures by their cause, and several reviews at once (contract, "Answers beside the
-rules"). No figure is computed here.
+"""What can be asked of causes, and several reviews at once (contract, "Answers beside the
+rules").
 """
 
 from collections.abc import Collection

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which incidents are asked for (contract, "Answers beside the rules")."""
+"""What can be asked of incidents (contract, "Answers beside the rules")."""
 
 from typing import Literal
 

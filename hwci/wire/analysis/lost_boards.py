@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Resolved failures that lie in runs that lost their board (contract, "Answers beside the rules").
-No figure is computed here.
+"""What can be asked of failures in runs that lost their board (contract, "Answers beside the
+rules").
 """
 
 from collections.abc import Collection

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is asked for beside the metrics page: the queries of its parts."""
+"""What can be asked of the figures beside the metrics page: one query, and those of its parts."""
 
 from hwci.contract.vocabulary import Label
 from hwci.wire import limits

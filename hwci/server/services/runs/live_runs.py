@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Live runs: opened and fed by a box, lost after silence, ended by their report (contract,
 "Boxes"). This module decides which events they make, each in the same transaction; `streams.py`
-sends them. A lost run that is fed again starts again.
+sends them. When a run is lost is decided in `storage/run_records.py`. One that is fed again starts
+again.
 """
 
 import logging

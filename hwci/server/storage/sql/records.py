@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # ruff: noqa: D102, S608 - the port documents each method; statements are constants
-"""What CI and people sent: kept after the identities of semantics 1.5."""
+"""What CI and people sent: kept by the identities of semantics 1.5, of which the latest counts."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
