@@ -33,12 +33,13 @@ def answered(row: Suspect) -> AnsweredTest:
 
 def whole(row: Suspect, on_boxes: Mapping[str, Share]) -> SuspectedTest:
     """Return a test with all that its runs suggest. `on_boxes`: its rate on each."""
+    test = answered(row)
     return SuspectedTest(
-        **vars(answered(row)),
+        **vars(test),
         on_boxes=tuple(
             BoxFlakeRate(box_key=box, flake_rate=rate) for box, rate in on_boxes.items()
         ),
-        text=of_suspect(row),
+        text=of_suspect(row, test.statement.claim),
         found=None if row.found is None else bisected(row.found),
         missing=row.missing,
     )

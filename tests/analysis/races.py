@@ -7,6 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from hwci.analysis.flaky.suspects import Suspect, flaky_tests
+from hwci.analysis.flaky_rows import whole
 from hwci.contract.vocabulary import RankBy
 from hwci.engine.facts import Facts
 from hwci.engine.history import Listing, Scope
@@ -33,6 +34,11 @@ def only(facts: Facts) -> Suspect:
     """Return what is suspected of the only flaky test."""
     [found] = asked(facts).items
     return found
+
+
+def text_of(row: Suspect) -> str:
+    """Return what is said of a test in its row of flaky tests."""
+    return whole(row, {}).text
 
 
 def planted(*causes: Cause, seed: int = 1, **plan: Any) -> Simulated:

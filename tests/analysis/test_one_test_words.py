@@ -15,6 +15,7 @@ from hwci.analysis.flaky.suspect_words import of_found, since_when
 from hwci.analysis.flaky.suspects import pending_by_test
 from hwci.analysis.one_test import one_test
 from hwci.analysis.one_test_words import About, Concluded, concluded
+from hwci.contract.vocabulary import Claim
 from hwci.engine.calendar import calendar_days
 from hwci.engine.facts import Facts
 from hwci.engine.history import Scope
@@ -94,7 +95,7 @@ def test_since_when_is_what_flaky_tests_say() -> None:
     assert row.found.broken
 
     text = said(facts)
-    assert of_found(row.found).startswith(f"broken {since_when(row.found.since)}")
+    assert of_found(row.found, Claim.BROKEN).startswith(f"broken {since_when(row.found.since)}")
     assert f" it has failed {since_when(row.found.since)}. " in text
     assert " must pass so " not in text
 
@@ -133,7 +134,7 @@ def test_a_commit_that_is_no_lead_is_not_named(share: float, is_named: bool) -> 
         found.since, suspects=(replace(best, chance=share),), suspects_total=7, before=0
     )
 
-    text = of_found(replace(found, since=since))
+    text = of_found(replace(found, since=since), Claim.FLAKY)
 
     assert text.startswith("flaky since one of 7 commits, ")
     assert ("likeliest" in text) is is_named

@@ -15,7 +15,7 @@ from hwci.analysis.benches.trials import Trials
 from hwci.analysis.benches.words import listed, of_blame
 from hwci.analysis.certainty import ATTEMPTS_NEEDED
 from hwci.analysis.flaky.onset import rates_beside
-from hwci.analysis.flaky.suspect_words import of_change, of_suspect
+from hwci.analysis.flaky.suspect_words import of_change
 from hwci.analysis.flaky.suspects import Intermittent, SeenProduct, bisected
 from hwci.analysis.flaky_rows import answered, rated, whole
 from hwci.contract.shape import ListPage
@@ -25,7 +25,7 @@ from hwci.engine.facts import Changes, Commit, Facts, Report, TestItem
 from hwci.engine.history import Scope
 from hwci.engine.rules.flakiness import flakiest
 from hwci.wire.codec import as_json, from_json
-from tests.analysis.races import EVER, ONE, RACE, asked, only, planted
+from tests.analysis.races import EVER, ONE, RACE, asked, only, planted, text_of
 from tests.simulation.fleet import EPOCH, FILES, Cause, Kind
 from tests.support.outcomes import FullRecordedRuns
 from tests.support.soak import rounds
@@ -66,7 +66,7 @@ def test_the_line_says_it_in_words() -> None:
             if one.changes is not None
         ),
     )
-    text = of_suspect(only(every))
+    text = text_of(only(every))
     found = found_in(every)
     assert found.since.suspects[0].sha[:12] in text
     takes = bisected(found).bisection
@@ -119,7 +119,7 @@ def test_a_race_that_was_there_before_the_period_is_not_put_on_a_commit_of_it() 
     found = only(planted(replace(RACE, since=0)).facts)
     assert found.found is not None
     assert found.found.since.before > 0.9
-    assert "flaky as far back as runs go (1 Jan), " in of_suspect(found)
+    assert "flaky as far back as runs go (1 Jan), " in text_of(found)
 
 
 def test_a_fixed_race_is_said_to_be_fixed_after_enough_clean_runs() -> None:
@@ -127,7 +127,7 @@ def test_a_fixed_race_is_said_to_be_fixed_after_enough_clean_runs() -> None:
     assert found.found is not None
     assert found.found.fixed.chance > 0.95
     assert found.found.fixed.needed == 0
-    assert of_suspect(found).startswith("fixed (")
+    assert text_of(found).startswith("fixed (")
 
 
 @pytest.mark.parametrize(("clean", "needed"), [(0, 7), (1, 6), (6, 1), (7, 0)])
@@ -137,7 +137,7 @@ def test_one_that_failed_again_is_not_fixed_until_enough_clean_runs_say_so(
     rounds = [(commit, commit < 3) for _ in range(15) for commit in range(8)]
     found = only(_of_commits([*rounds, (7, True), *[(7, False)] * clean]))
     assert found.found is not None
-    fixed, text = found.found.fixed, of_suspect(found)
+    fixed, text = found.found.fixed, text_of(found)
     assert (fixed.clean_runs, fixed.needed) == (clean, needed)
     assert (fixed.chance >= 0.95) == (not needed) == text.startswith("fixed (")
     assert (", its last run failed at the first attempt, " in text) == (not clean)
@@ -154,7 +154,7 @@ def test_no_bisection_is_offered_where_the_commit_is_sure_or_the_test_is_fixed()
         assert found.found is not None
         assert found.found.since.suspects[0].chance >= 0.95
         assert bisected(found.found).bisection is None
-        assert "bisection" not in of_suspect(found)
+        assert "bisection" not in text_of(found)
 
 
 def test_a_commit_that_is_named_has_the_day_of_its_first_run() -> None:
@@ -164,14 +164,14 @@ def test_a_commit_that_is_named_has_the_day_of_its_first_run() -> None:
 
     assert commit.seen_at == EPOCH + timedelta(hours=5)
     day = f"{commit.seen_at.day} {commit.seen_at:%b}"
-    assert of_suspect(found).startswith(f"broken since {commit.sha[:12]} of {day} (")
+    assert text_of(found).startswith(f"broken since {commit.sha[:12]} of {day} (")
 
 
 def test_one_that_fails_in_every_run_is_broken_and_not_flaky() -> None:
     runs = [(commit, commit > 3) for _ in range(15) for commit in range(8)]
-    assert of_suspect(only(_of_commits(runs))).startswith(f"broken since {4:040x}"[:21])
-    assert ", was broken since " in of_suspect(only(_of_commits([*runs, *[(8, False)] * 40])))
-    passed_once = of_suspect(only(_of_commits([*runs, (7, False), (7, True)])))
+    assert text_of(only(_of_commits(runs))).startswith(f"broken since {4:040x}"[:21])
+    assert ", was broken since " in text_of(only(_of_commits([*runs, *[(8, False)] * 40])))
+    passed_once = text_of(only(_of_commits([*runs, (7, False), (7, True)])))
     assert passed_once.startswith("flaky since ")
 
 
@@ -183,12 +183,12 @@ def test_more_clean_runs_than_anybody_waits_for_are_not_told() -> None:
     ):
         fixed = replace(found.fixed, needed=needed)
         suspect = replace(only(planted(RACE).facts), found=replace(found, fixed=fixed))
-        assert told in of_suspect(suspect)
+        assert told in text_of(suspect)
 
 
 def test_a_run_of_an_old_commit_does_not_say_that_the_fix_failed() -> None:
     rounds = [(commit, commit < 3) for _ in range(15) for commit in range(8)]
-    assert of_suspect(only(_of_commits([*rounds, (0, True)]))).startswith("fixed, was broken ")
+    assert text_of(only(_of_commits([*rounds, (0, True)]))).startswith("fixed, was broken ")
 
 
 def test_a_test_that_fails_on_one_box_is_not_on_all_alike() -> None:
@@ -201,7 +201,7 @@ def test_a_test_that_fails_on_one_box_is_not_on_all_alike() -> None:
     assert found.blame is not None
     text = of_blame(found.blame, {"bench-2"}, {})
     assert text.startswith("fails on bench-2 only (19 of 41 runs against 0 of ")
-    assert text in of_suspect(found)
+    assert text in text_of(found)
     assert found.found.judged_on == {"bench-2"}
 
 
@@ -254,24 +254,24 @@ def test_commits_that_were_not_sent_whole_are_of_no_known_kind() -> None:
 def test_one_run_is_not_enough() -> None:
     [run] = _passing(1)
     retried = replace(run, tests=(TestItem("t", Outcome.PASS, attempts=2),))
-    text = of_suspect(only(with_reports(planted().facts, [retried])))
+    text = text_of(only(with_reports(planted().facts, [retried])))
     assert text == "not enough data: 1 run on main; 20 are needed"
 
 
 def test_one_run_that_failed_does_not_say_that_a_test_is_broken() -> None:
     one, other = (_with(run, "t", True) for run in _passing(2))
     history = planted().facts
-    assert of_suspect(only(with_reports(history, [one]))) == (
+    assert text_of(only(with_reports(history, [one]))) == (
         "not enough data: 1 run on main; 20 are needed"
     )
-    assert of_suspect(only(with_reports(history, [one, other]))) == (
+    assert text_of(only(with_reports(history, [one, other]))) == (
         "not enough data: it never passed in this period"
     )
 
 
 def test_one_that_always_fails_is_broken() -> None:
     facts = planted(Cause(Kind.BUG, ONE, rate=1.0)).facts
-    assert of_suspect(only(facts)) == "not enough data: it never passed in this period"
+    assert text_of(only(facts)) == "not enough data: it never passed in this period"
 
 
 def test_none_failing_is_no_flaky_test() -> None:
@@ -282,7 +282,7 @@ def test_none_failing_is_no_flaky_test() -> None:
 def test_runs_of_one_commit_do_not_tell_since_when() -> None:
     reports = planted(replace(RACE, since=0)).facts.reports
     same = [replace(one, sha=reports[0].sha, changes=None) for one in reports]
-    text = of_suspect(only(Facts(reports=tuple(same))))
+    text = text_of(only(Facts(reports=tuple(same))))
     assert text == "not enough data: all runs on main are of one commit"
 
 
@@ -290,14 +290,14 @@ def test_one_box_cannot_be_compared() -> None:
     found = only(planted(RACE, boxes=1, runs=60).facts)
     assert found.found is not None
     assert found.found.boxes.alike is None
-    assert "on bench-1, the only box" in of_suspect(found)
+    assert "on bench-1, the only box" in text_of(found)
 
 
 def test_few_failures_do_not_say_that_boxes_are_alike() -> None:
     found = only(planted(replace(RACE, rate=0.02, since=0)).facts)
     assert found.found is not None
     assert sum(one.rate.part for one in found.found.boxes.boxes) < 10
-    assert "not enough runs to compare its boxes" in of_suspect(found)
+    assert "not enough runs to compare its boxes" in text_of(found)
 
 
 def test_no_box_in_common_still_gives_counts_for_each() -> None:
@@ -309,7 +309,7 @@ def test_no_box_in_common_still_gives_counts_for_each() -> None:
     assert boxes.boxes_total > 20
     assert len(boxes.boxes) == 20
     assert (boxes.compared, boxes.alike) == (0, None)
-    assert "its boxes cannot be compared: no two ran the same commits" in of_suspect(suspect)
+    assert "its boxes cannot be compared: no two ran the same commits" in text_of(suspect)
 
 
 def test_a_test_that_was_broken_on_all_boxes_failed_on_them_alike() -> None:
@@ -319,7 +319,7 @@ def test_a_test_that_was_broken_on_all_boxes_failed_on_them_alike() -> None:
     boxes = sorted(suspect.tried.failed_on)
     assert len(boxes) > 1
     assert suspect.tried.uncompared.alike == boxes
-    said = of_suspect(suspect)
+    said = text_of(suspect)
     assert f"it failed on {listed(boxes)} alike" in said
     assert "cannot be compared" not in said
 
@@ -382,7 +382,7 @@ def test_rebases_that_list_commits_in_a_circle_give_no_figure() -> None:
         replace(one, changes=Changes(last, (Commit(first),))) if one.sha == first else one
         for one in facts.reports
     ]
-    assert of_suspect(only(with_reports(facts, turned))) == (
+    assert text_of(only(with_reports(facts, turned))) == (
         "not enough data: the order of the commits is not known: changes that were sent lead in a"
         " circle"
     )
@@ -404,7 +404,7 @@ def test_a_test_that_ran_on_another_branch_only_has_no_runs_on_the_branch() -> N
         one if one.branch == "main" else _with(one, "elsewhere", one.box_key == "bench-1")
         for one in facts.reports
     ]
-    assert of_suspect(only(with_reports(facts, reports))) == (
+    assert text_of(only(with_reports(facts, reports))) == (
         "not enough data: 0 runs on main; 20 are needed"
     )
 

@@ -14,7 +14,7 @@ from hwci.analysis.flaky.suspects import (
 )
 from hwci.contract.statements import Certainty
 from hwci.contract.suspects import Effort, Fixed
-from hwci.contract.vocabulary import CommitKind
+from hwci.contract.vocabulary import Claim, CommitKind
 from hwci.said import counted, day, percent, short
 
 LIKELY = 0.5
@@ -33,19 +33,21 @@ WAITED_FOR = 1000
 """A larger number of clean runs is not shown: it is no help."""
 
 
-def of_suspect(row: Suspect) -> str:
-    """Say what the runs of a test suggest, or what is missing for that."""
+def of_suspect(row: Suspect, claim: Claim) -> str:
+    """Say what the runs of a test suggest, or what is missing for that. `claim`: its statement's,
+    which alone says that it is fixed (semantics, 14.1).
+    """
     if row.found is None:
         return f"not enough data: {row.missing}"
     tried = row.tried
     on_boxes = words.of_boxes(row.blame, tried.boxes, tried.failed_on, row.notes, tried.uncompared)
-    return ", ".join([of_found(row.found, on_boxes), *_to_do_words(row.found)])
+    return ", ".join([of_found(row.found, claim, on_boxes), *_to_do_words(row.found)])
 
 
-def of_found(suggestion: Intermittent, on_boxes: str = "") -> str:
+def of_found(suggestion: Intermittent, claim: Claim, on_boxes: str = "") -> str:
     """Say since when a test is flaky, on which boxes, and what the commit changed."""
     return ", ".join(
-        filter(None, [_since_words(suggestion), on_boxes, _kind_words(suggestion.since)])
+        filter(None, [_since_words(suggestion, claim), on_boxes, _kind_words(suggestion.since)])
     )
 
 
@@ -106,9 +108,9 @@ _KIND_WORDS = {
 }
 
 
-def _since_words(suggestion: Intermittent) -> str:
+def _since_words(suggestion: Intermittent, claim: Claim) -> str:
     flaky = "broken" if suggestion.broken else "flaky"
-    if suggestion.is_fixed:
+    if claim is Claim.FIXED:
         flaky = f"fixed{'' if suggestion.broken else sure(suggestion.fixed.chance)}, was {flaky}"
     return f"{flaky} {since_when(suggestion.since)}"
 
