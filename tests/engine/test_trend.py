@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hwci.contract.metrics import TrendSlot
 from hwci.engine.facts import Announcement, Part
 from hwci.engine.history import Scope
-from hwci.engine.page.over_time import Dates, read_dates, trend
+from hwci.engine.page.over_time import read_dates, trend
 from hwci.engine.periods import Period, Slots, equal_slots, last_days, slots_of
 from tests.engine.drawn import reports
 from tests.engine.timeline import ALL, MAIN, REPO, START, SUITE, Past, minute, report, seen
@@ -28,7 +28,8 @@ def drawn(past: Past, slots: Slots, scope: Scope = ALL) -> Sequence[TrendSlot]:
 
 def counts(slots: Sequence[TrendSlot]) -> dict[str, list[int]]:
     """Return the counts of each slot by what is counted."""
-    return {name: [getattr(slot, name) for slot in slots] for name in Dates._fields}
+    names = [*vars(slots[0])][2:]  # without those of its time
+    return {name: [getattr(slot, name) for slot in slots] for name in names}
 
 
 def minutes(first: float, last: float, count: int) -> Slots:
