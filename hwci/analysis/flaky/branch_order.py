@@ -5,10 +5,9 @@ This module decides the order from places and lists of changes. It knows no test
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from datetime import datetime
 from graphlib import CycleError, TopologicalSorter
-from typing import NamedTuple
 
+from hwci.contract.suspects import BranchCommit
 from hwci.contract.vocabulary import CommitKind, FileKind
 from hwci.engine.facts import Changes, Commit, Product
 from hwci.engine.history import History, Place
@@ -20,20 +19,9 @@ _LISTS_MAX = 20
 """So many lists one after the other are followed back to a commit that ran."""
 
 
-class OrderedCommit(NamedTuple):
-    """A commit of a branch, in its place among those that ran or were listed. `seen_at`: when a
-    report named it first, or the tested commit after it that lists it.
-    """
-
-    sha: str
-    subject: str
-    kind: CommitKind
-    seen_at: datetime
-
-
 def branch_order(
     history: History, product: Product, branch: str, shas: set[str]
-) -> list[OrderedCommit] | None:
+) -> list[BranchCommit] | None:
     """Return the commits of a branch that ran, by their places, each after those that were listed
     since the one before and did not run themselves. The first list with a commit may be of a run of
     another product, which began later, so its base is followed back. A commit appears once,
@@ -47,7 +35,7 @@ def branch_order(
         return None
     config = history.config(product)
     files = None if config is None else product_files(config, history.check_time)
-    order: dict[str, OrderedCommit] = {}
+    order: dict[str, BranchCommit] = {}
     tested = {place.sha for place in places}
     for place in places:
         changes = listings.get(place.sha)
@@ -112,8 +100,13 @@ def _in_a_circle(listings: Mapping[str, Changes]) -> bool:
     return False
 
 
-def _ordered(commit: Commit, files: ProductFiles | None, place: Place) -> OrderedCommit:
-    return OrderedCommit(commit.sha, commit.subject, commit_kind(commit, files), place.started_at)
+def _ordered(commit: Commit, files: ProductFiles | None, place: Place) -> BranchCommit:
+    return BranchCommit(
+        sha=commit.sha,
+        subject=commit.subject,
+        kind=commit_kind(commit, files),
+        seen_at=place.started_at,
+    )
 
 
 def commit_kind(commit: Commit, files: ProductFiles | None) -> CommitKind:

@@ -22,7 +22,7 @@ from hwci.analysis.benches.blame import Blame, Blamed, Uncompared
 from hwci.analysis.benches.trials import Side, Told, Trials, box_of
 from hwci.analysis.benches.words import listed
 from hwci.analysis.certainty import SURE, chance_of_passes, clean_runs_needed, jeffreys, rates
-from hwci.analysis.flaky.branch_order import OrderedCommit, branch_order
+from hwci.analysis.flaky.branch_order import branch_order
 from hwci.analysis.flaky.onset import Onset, Rates, Step, onset, rates_beside
 from hwci.analysis.flaky.weighing import effort
 from hwci.analysis.outcomes import NotableResult, ProductOutcomes, RecordedRuns, RunOutcomes
@@ -32,7 +32,7 @@ from hwci.contract.benches import Note
 from hwci.contract.flaky_history import BoxHistory
 from hwci.contract.flaky_tests import FlakyTest
 from hwci.contract.shares import Share
-from hwci.contract.suspects import BoxesCompared, BoxRate, Fixed
+from hwci.contract.suspects import BoxesCompared, BoxRate, BranchCommit, Fixed
 from hwci.contract.vocabulary import CommitKind, Label, Outcome, RankBy
 from hwci.engine.facts import Product, TestKey
 from hwci.engine.history import Listing, Scope
@@ -67,7 +67,7 @@ _EARLIEST = datetime.min.replace(tzinfo=UTC)
 class LikelyCommit(NamedTuple):
     """A commit, with the chance that it made the test flaky."""
 
-    commit: OrderedCommit
+    commit: BranchCommit
     chance: float
 
 
@@ -412,7 +412,7 @@ class SeenProduct:
             branch=self._branch,
             before=chances.before + chances.never,
             suspects=tuple(
-                shapes.SuspectCommit(**commit._asdict(), chance=chance)
+                shapes.SuspectCommit(**vars(commit), chance=chance)
                 for commit, chance in likely[: min(total, SHOWN_MAX)]
             ),
             suspects_total=total,
