@@ -6,6 +6,7 @@
 from typing import ClassVar
 
 from hwci.contract.days import CalendarDay
+from hwci.contract.scope import TestName
 from hwci.contract.shape import ListPage, shape
 
 
@@ -34,12 +35,9 @@ class BoxHistory:
 
 
 @shape
-class FlakyTestHistory:
+class FlakyTestHistory(TestName):
     """A row of "Flakiest tests" over time. `slots`: of all boxes; at most 50 are shown, by name."""
 
-    repo_key: str
-    suite: str
-    test_id: str
     slots: tuple[SlotAttempts, ...]
     boxes: tuple[BoxHistory, ...]
     boxes_total: int

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A row of "Flakiest tests" (spec, "Metrics page")."""
 
+from hwci.contract.scope import TestName
 from hwci.contract.shape import shape
 
 
@@ -15,12 +16,9 @@ def is_flake_seen(retry_passes: int, flaky_failures: int) -> bool:
 
 
 @shape
-class FlakyTest:
+class FlakyTest(TestName):
     """A row of "Flakiest tests". `flake_rate` is a percentage (metric rule 1)."""
 
-    repo_key: str
-    suite: str
-    test_id: str
     boxes: int
     run_reports: int
     attempts: int

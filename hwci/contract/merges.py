@@ -96,13 +96,11 @@ class PlannedRun:
 
 
 @shape
-class UnplannedMerges:
+class UnplannedMerges(ProductKey):
     """Merges announced for a product for which no run can be planned, and why. `suite` null: they
     are Unassigned.
     """
 
-    repo_key: str
-    suite: str | None
     merges: int
     missing: Open[MissingRun]
     missing_text: str
