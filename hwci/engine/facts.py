@@ -13,6 +13,7 @@ from functools import lru_cache
 from typing import NamedTuple
 from uuid import UUID, uuid5
 
+from hwci.contract.merges import Merge
 from hwci.contract.products import Links, Targets
 from hwci.contract.vocabulary import Outcome, ReviewAction, Trigger, Verdict
 
@@ -48,20 +49,6 @@ class FailureKey(NamedTuple):
 
     lane: Lane
     sha: str
-
-
-@dataclass(frozen=True, slots=True)
-class Announcement:
-    """An announced merge. `suite` None: a run of any product can check it. `ci_url`: the page of
-    the job that announced it.
-    """
-
-    repo_key: str
-    suite: str | None
-    sha: str
-    branch: str
-    merged_at: datetime
-    ci_url: str | None = None
 
 
 @dataclass(slots=True, unsafe_hash=True)
@@ -185,7 +172,7 @@ class Review:
 class Facts:
     """All facts of one organization; of each identity the fact that counts (semantics, 1.5)."""
 
-    announcements: tuple[Announcement, ...] = ()
+    announcements: tuple[Merge, ...] = ()
     reports: tuple[Report, ...] = ()
     configs: Mapping[Product, SuiteConfig] = field(default_factory=dict)
     reviews: Mapping[FailureKey, Review] = field(default_factory=dict)

@@ -12,6 +12,7 @@ from pydantic import AfterValidator, Field, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
 
 from hwci.contract import products
+from hwci.contract.merges import Merge
 from hwci.contract.vocabulary import Outcome, Trigger, Verdict
 from hwci.engine import facts
 from hwci.engine.patterns import check_patterns
@@ -47,9 +48,9 @@ class MergeAnnouncement(CiBody):
     merged_at: Time
     ci_url: Address | None = None
 
-    def fact(self) -> facts.Announcement:
+    def fact(self) -> Merge:
         """Return the announcement."""
-        return facts.Announcement(**dict(self))
+        return Merge(**dict(self))
 
 
 class TestItem(CiPart):

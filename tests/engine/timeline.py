@@ -20,10 +20,10 @@ from uuid import UUID
 
 from hwci.contract.failures import ResolvedFailure
 from hwci.contract.flaky_tests import FlakyTest
+from hwci.contract.merges import Merge
 from hwci.contract.metrics import MetricsPage
 from hwci.contract.vocabulary import Outcome, ReviewAction, Trigger, Verdict
 from hwci.engine.facts import (
-    Announcement,
     Changes,
     Commit,
     Facts,
@@ -133,7 +133,7 @@ class Past:
     configs: dict[Product, SuiteConfig] = field(
         default_factory=lambda: {Product(REPO, SUITE): CONFIG}
     )
-    announcements: list[Announcement] = field(default_factory=list)
+    announcements: list[Merge] = field(default_factory=list)
     reviews: dict[FailureKey, Review] = field(default_factory=dict)
 
     def and_also(self, *reports: Report) -> "Past":
@@ -142,7 +142,7 @@ class Past:
     def configured(self, *configs: SuiteConfig) -> "Past":
         return replace(self, configs={Product(c.repo_key, c.suite): c for c in configs})
 
-    def announced(self, *announcements: Announcement) -> "Past":
+    def announced(self, *announcements: Merge) -> "Past":
         return replace(self, announcements=[*self.announcements, *announcements])
 
     def reviewed(self, sha: str, action: str, number: int = 1) -> "Past":

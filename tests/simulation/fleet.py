@@ -12,17 +12,9 @@ from enum import StrEnum
 from random import Random
 from typing import NamedTuple
 
+from hwci.contract.merges import Merge
 from hwci.contract.vocabulary import Outcome, Trigger, Verdict
-from hwci.engine.facts import (
-    Announcement,
-    Changes,
-    Commit,
-    Facts,
-    Product,
-    Report,
-    SuiteConfig,
-    TestItem,
-)
+from hwci.engine.facts import Changes, Commit, Facts, Product, Report, SuiteConfig, TestItem
 
 PRODUCT = Product("fw", "hil")
 MAIN = "main"
@@ -187,7 +179,7 @@ class _Fleet:
 
     def told(self) -> Simulated:
         announced = (
-            Announcement(PRODUCT.repo_key, PRODUCT.suite, one.sha, MAIN, _at(number / 2))
+            Merge(PRODUCT.repo_key, PRODUCT.suite, one.sha, MAIN, _at(number / 2))
             for number, one in enumerate(self._commits)
         )
         config = SuiteConfig(*PRODUCT, firmware_paths=("src/**",), harness_paths=("tests/**",))

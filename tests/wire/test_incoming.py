@@ -3,6 +3,7 @@
 
 import json
 
+from hwci.contract.merges import Merge
 from hwci.contract.vocabulary import Outcome, Trigger, Verdict
 from hwci.engine import facts
 from hwci.wire.base import parse_time
@@ -25,7 +26,7 @@ def test_suite_of_an_announcement_stays_empty_when_omitted() -> None:
     fact = MergeAnnouncement.model_validate_json(json.dumps(ANNOUNCEMENT)).fact()
 
     merged, page = parse_time(AT), "https://ci.example/6"
-    assert fact == facts.Announcement("acme/sensor-node", None, SHA, "main", merged, page)
+    assert fact == Merge("acme/sensor-node", None, SHA, "main", merged, page)
 
 
 def test_verdict_defaults_to_unknown_when_omitted() -> None:

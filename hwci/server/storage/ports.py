@@ -23,8 +23,9 @@ from typing import Protocol, TypeVar
 from uuid import UUID
 
 from hwci.analysis.outcomes import RecordedRuns
+from hwci.contract.merges import Merge
 from hwci.contract.runs import TestCounts
-from hwci.engine.facts import Announcement, Facts, Report, Review, SuiteConfig
+from hwci.engine.facts import Facts, Report, Review, SuiteConfig
 from hwci.engine.history import ANYWHERE, EVERYTHING, Decision, Episode, Listing, Scope, Where
 from hwci.engine.periods import Period
 from hwci.server.deadline import ANSWER_SECONDS, Deadline
@@ -283,10 +284,10 @@ class Records(Protocol):
         at a time.
         """
 
-    def announcements(self, org_id: UUID) -> Iterator[tuple[Announcement, datetime]]:
+    def announcements(self, org_id: UUID) -> Iterator[tuple[Merge, datetime]]:
         """Yield the announcements that count, in the same way."""
 
-    def holds(self, org_id: UUID, sent: Report | Announcement, arrived_at: datetime | None) -> bool:
+    def holds(self, org_id: UUID, sent: Report | Merge, arrived_at: datetime | None) -> bool:
         """Return whether something of its identity is kept, or what removed it: a whole report or
         first part of fewer parts that is known to have come later (semantics, 1.5 and 1.9).
         """
@@ -300,7 +301,7 @@ class Records(Protocol):
 class RecordsWriter(Records, Protocol):
     """What CI sent, for writing (semantics, 1.5)."""
 
-    def announce(self, org_id: UUID, announcement: Announcement, at: datetime) -> None:
+    def announce(self, org_id: UUID, announcement: Merge, at: datetime) -> None:
         """Insert once: a second announcement with the same identity changes nothing."""
 
     def put_report(self, org_id: UUID, report: Report, at: datetime) -> None:

@@ -4,10 +4,10 @@
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
+from hwci.contract.merges import Merge
 from hwci.contract.products import Links, Targets
 from hwci.contract.vocabulary import Outcome, ReviewAction, Role, Trigger, Verdict
 from hwci.engine.facts import (
-    Announcement,
     Changes,
     Commit,
     FailureKey,
@@ -80,7 +80,7 @@ REPORT = Report(
     ci_url="https://ci.example/7",
     rerun_of=5,
 )
-ANNOUNCEMENT = Announcement("fw", None, "bbbbbbb", "main", NOON, "https://ci.example/6")
+ANNOUNCEMENT = Merge("fw", None, "bbbbbbb", "main", NOON, "https://ci.example/6")
 CONFIG = SuiteConfig(
     "fw",
     "hil",

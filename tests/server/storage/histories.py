@@ -14,9 +14,9 @@ from itertools import chain
 from uuid import UUID
 
 from hwci.analysis.outcomes import RecordedRuns
+from hwci.contract.merges import Merge
 from hwci.contract.vocabulary import Outcome, Trigger, Verdict
 from hwci.engine.facts import (
-    Announcement,
     Changes,
     Commit,
     Facts,
@@ -157,9 +157,9 @@ class HistoryDraw:
             files_truncated=draw.random() < 0.1,
         )
 
-    def announcement(self) -> Announcement:
+    def announcement(self) -> Merge:
         draw = self.random
-        return Announcement(
+        return Merge(
             repo_key=draw.choice(REPOS),
             suite=draw.choice((None, *SUITES)),
             sha=draw.choice(SHAS),

@@ -19,8 +19,9 @@ from uuid import uuid4
 
 import pytest
 
+from hwci.contract.merges import Merge
 from hwci.contract.vocabulary import ReviewAction
-from hwci.engine.facts import Announcement, Report, Review, SuiteConfig
+from hwci.engine.facts import Report, Review, SuiteConfig
 from hwci.engine.history import Decision, Episode, Scope
 from hwci.server.app.operating import migrate
 from hwci.server.clock import system_clock
@@ -242,7 +243,7 @@ def _report(report: Report, writer: Writer) -> None:
     writer.put_report(ORG, report, NOON)
 
 
-def _announce(announcement: Announcement, writer: Writer) -> None:
+def _announce(announcement: Merge, writer: Writer) -> None:
     writer.announce(ORG, announcement, NOON)
 
 

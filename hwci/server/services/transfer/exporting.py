@@ -270,8 +270,8 @@ class _Export:
 
 
 def _announcements(history: History) -> Iterator[Row]:
-    for merge in history.merges(Scope(), EVER):
-        yield _fields(merge.announcement) | {"checked": merge.checked}
+    for merge, checked in history.merges(Scope(), EVER):
+        yield _fields(merge) | {"checked": checked}
 
 
 def _failures(history: History, scope: Scope) -> Iterator[Row]:

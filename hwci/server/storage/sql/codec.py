@@ -17,9 +17,10 @@ from uuid import UUID
 
 import jiter
 
+from hwci.contract.merges import Merge
 from hwci.contract.products import Links, Targets
 from hwci.contract.vocabulary import REASONS, FailureClass, Outcome, Verdict
-from hwci.engine.facts import Announcement, Changes, Commit, Report, SuiteConfig, TestItem
+from hwci.engine.facts import Changes, Commit, Report, SuiteConfig, TestItem
 from hwci.engine.history import Decision, Place
 
 if TYPE_CHECKING:
@@ -310,7 +311,7 @@ def _commits_in(raw: bytes) -> Iterator[Any]:
         at = end + (text[end] == ",")
 
 
-def pack_fact(fact: Report | Announcement | SuiteConfig) -> bytes:
+def pack_fact(fact: Report | Merge | SuiteConfig) -> bytes:
     """Pack what was sent as JSON with the names of its fields: it is for people and programs that
     look back, and no rule reads it.
     """
