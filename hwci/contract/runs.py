@@ -4,6 +4,7 @@
 from datetime import datetime
 from uuid import UUID
 
+from hwci.contract.commits import Changes
 from hwci.contract.shape import Open, shape
 from hwci.contract.vocabulary import (
     Outcome,
@@ -100,26 +101,6 @@ class RunItem:
 
 
 @shape
-class RunCommit:
-    """One commit of a run's changes."""
-
-    sha: str
-    subject: str
-    committed_at: datetime | None
-    files: tuple[str, ...]
-    files_truncated: bool
-
-
-@shape
-class RunChanges:
-    """Commits since the previous run of the same workflow on the same branch."""
-
-    base_sha: str | None
-    commits: tuple[RunCommit, ...]
-    truncated: bool
-
-
-@shape
 class RerunOf:
     """The CI run whose result made CI start a run: its id, and its record on the same box, else on
     another one; null if no run of the product has that id.
@@ -135,7 +116,7 @@ class RunDetail(Run):
 
     items: tuple[RunItem, ...]
     covers_shas: tuple[str, ...]
-    changes: RunChanges | None
+    changes: Changes | None
     rerun_of: RerunOf | None = None
 
 

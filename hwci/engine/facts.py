@@ -13,6 +13,7 @@ from functools import lru_cache
 from typing import NamedTuple
 from uuid import UUID, uuid5
 
+from hwci.contract.commits import Changes
 from hwci.contract.merges import Merge
 from hwci.contract.products import Links, Targets
 from hwci.contract.vocabulary import Outcome, ReviewAction, Trigger, Verdict
@@ -66,26 +67,6 @@ class TestItem:
     duration_s: float = 0.0
     verdict: Verdict = Verdict.UNKNOWN
     message: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Commit:
-    """A commit of `changes`. `files_truncated`: it changed more files than were sent."""
-
-    sha: str
-    subject: str = ""
-    committed_at: datetime | None = None
-    files: tuple[str, ...] = ()
-    files_truncated: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Changes:
-    """Commits after `base_sha` up to the tested one, oldest first."""
-
-    base_sha: str | None
-    commits: tuple[Commit, ...] = ()
-    truncated: bool = False
 
 
 @dataclass(frozen=True, slots=True)

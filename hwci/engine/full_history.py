@@ -14,10 +14,10 @@ from functools import cached_property
 from typing import NamedTuple
 from uuid import UUID
 
+from hwci.contract.commits import Changes
 from hwci.contract.merges import Merge
 from hwci.contract.vocabulary import FailureClass, Outcome
 from hwci.engine.facts import (
-    Changes,
     Facts,
     FailureKey,
     Lane,

@@ -12,10 +12,11 @@ from datetime import datetime
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 from uuid import UUID
 
+from hwci.contract.commits import Changes
 from hwci.contract.merges import Merge
 from hwci.contract.scope import ProductKey
 from hwci.contract.vocabulary import FailureClass, Outcome, Reason, Verdict
-from hwci.engine.facts import Changes, FailureKey, Lane, Product, Review, SuiteConfig, TestKey
+from hwci.engine.facts import FailureKey, Lane, Product, Review, SuiteConfig, TestKey
 from hwci.engine.periods import Period, Slots
 
 Row = TypeVar("Row")

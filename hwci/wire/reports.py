@@ -11,6 +11,7 @@ from typing import Annotated
 from pydantic import AfterValidator, Field, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
 
+from hwci.contract import commits as shapes
 from hwci.contract import products
 from hwci.contract.merges import Merge
 from hwci.contract.vocabulary import Outcome, Trigger, Verdict
@@ -86,12 +87,13 @@ class Changes(CiPart):
     commits: Annotated[Sequence[CommitItem], ListRule(limits.COMMITS_MAX)]
     truncated: bool | None = None
 
-    def fact(self) -> facts.Changes:
+    def fact(self) -> shapes.Changes:
         """Return the changes."""
         commits = [
-            facts.Commit(**vars(commit) | {"files": tuple(commit.files)}) for commit in self.commits
+            shapes.Commit(**vars(commit) | {"files": tuple(commit.files)})
+            for commit in self.commits
         ]
-        return facts.Changes(self.base_sha, tuple(commits), bool(self.truncated))
+        return shapes.Changes(self.base_sha, tuple(commits), bool(self.truncated))
 
 
 class PartOf(CiPart):

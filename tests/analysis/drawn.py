@@ -4,8 +4,9 @@
 import random
 from dataclasses import replace
 
+from hwci.contract.commits import Changes
 from hwci.contract.vocabulary import Label, ReviewAction
-from hwci.engine.facts import Changes, Facts, Product, Report, Review
+from hwci.engine.facts import Facts, Product, Report, Review
 from hwci.engine.full_history import FullHistory
 from hwci.engine.history import Scope
 from hwci.engine.rules.labels import Group, groups_of

@@ -11,9 +11,10 @@ from typing import Any
 import pytest
 
 from hwci.analysis.failures.gaps import Decides, Filling, budget
+from hwci.contract.commits import Changes, Commit
 from hwci.contract.explanations import Gaps
 from hwci.contract.vocabulary import FailureClass, Gap, Label, Outcome, Verdict
-from hwci.engine.facts import Changes, Commit, Facts, Product, Report, SuiteConfig
+from hwci.engine.facts import Facts, Product, Report, SuiteConfig
 from hwci.engine.full_history import FullHistory
 from hwci.engine.history import OutOfTimeError
 from hwci.engine.rules.classify import Classifier

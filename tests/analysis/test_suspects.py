@@ -18,10 +18,11 @@ from hwci.analysis.flaky.onset import rates_beside
 from hwci.analysis.flaky.suspect_words import of_change, of_suspect
 from hwci.analysis.flaky.suspects import Intermittent, SeenProduct, bisected
 from hwci.analysis.flaky_rows import answered, rated, whole
+from hwci.contract.commits import Changes, Commit
 from hwci.contract.shape import ListPage
 from hwci.contract.suspects import AnsweredTest, FlakyRow, RatedTest, SuspectedTest
 from hwci.contract.vocabulary import CommitKind, Outcome, RankBy, Verdict
-from hwci.engine.facts import Changes, Commit, Facts, Report, TestItem
+from hwci.engine.facts import Facts, Report, TestItem
 from hwci.engine.history import Scope
 from hwci.engine.rules.flakiness import flakiest
 from hwci.wire.codec import as_json, from_json

@@ -10,8 +10,9 @@ from dataclasses import replace
 from itertools import count
 
 from hwci.analysis.failures.what_if import Edit, Trying, what_if, with_pattern
+from hwci.contract.commits import Changes
 from hwci.contract.vocabulary import EditKind, FileKind, Verdict
-from hwci.engine.facts import Changes, Facts, Product, Report, Review, SuiteConfig
+from hwci.engine.facts import Facts, Product, Report, Review, SuiteConfig
 from hwci.engine.rules.classify import Classification, Classifier
 from hwci.engine.rules.labels import Group, group_of
 from hwci.engine.rules.reports import report_order

@@ -3,7 +3,8 @@
 
 from collections.abc import Sequence
 
-from hwci.engine.facts import Changes, FailureKey
+from hwci.contract.commits import Changes
+from hwci.engine.facts import FailureKey
 from hwci.engine.full_history import FullHistory
 from hwci.engine.page.evidence import evidence
 from hwci.engine.page.failures import resolved_failure

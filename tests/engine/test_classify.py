@@ -7,8 +7,9 @@ from dataclasses import replace
 
 import pytest
 
+from hwci.contract.commits import Changes
 from hwci.contract.vocabulary import REASONS, FailureClass, Reason
-from hwci.engine.facts import Changes, Report, SuiteConfig
+from hwci.engine.facts import Report, SuiteConfig
 from hwci.engine.history import Decision, OutOfTimeError
 from hwci.engine.rules.classify import (
     CHANGES_ROWS,

@@ -5,10 +5,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from uuid import UUID
 
-from hwci.contract.commits import ChangedCommit
+from hwci.contract.commits import ChangedCommit, Changes, Commit
 from hwci.contract.failures import FailureEvidence
 from hwci.contract.vocabulary import Label, Outcome, Reason
-from hwci.engine.facts import Changes, Commit, SuiteConfig
+from hwci.engine.facts import SuiteConfig
 from hwci.engine.full_history import FullHistory
 from hwci.engine.page.evidence import evidence
 from hwci.engine.page.failures import resolved_failure

@@ -8,7 +8,8 @@ from uuid import UUID
 
 import pytest
 
-from hwci.engine.facts import Changes, Facts
+from hwci.contract.commits import Changes
+from hwci.engine.facts import Facts
 from hwci.engine.full_history import FullHistory
 from hwci.engine.history import RunChanges
 from hwci.engine.rules.walk import Step, Walks

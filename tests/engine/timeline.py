@@ -18,14 +18,13 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
+from hwci.contract.commits import Changes, Commit
 from hwci.contract.failures import ResolvedFailure
 from hwci.contract.flaky_tests import FlakyTest
 from hwci.contract.merges import Merge
 from hwci.contract.metrics import MetricsPage
 from hwci.contract.vocabulary import Outcome, ReviewAction, Trigger, Verdict
 from hwci.engine.facts import (
-    Changes,
-    Commit,
     Facts,
     FailureKey,
     Lane,

@@ -13,10 +13,11 @@ from uuid import UUID, uuid4
 
 import pytest
 
+from hwci.contract.commits import Changes, Commit
 from hwci.contract.flaky_tests import FlakyTest
 from hwci.contract.merges import Merge
 from hwci.contract.vocabulary import Role, RunEventType
-from hwci.engine.facts import Changes, Commit, Report, Review, SuiteConfig, TestItem
+from hwci.engine.facts import Report, Review, SuiteConfig, TestItem
 from hwci.engine.history import RunCounts, Scope
 from hwci.engine.page.failures import LabelledFailure
 from hwci.engine.page.reading import read_failures

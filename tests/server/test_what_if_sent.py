@@ -12,8 +12,9 @@ from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import Any, NamedTuple
 
+from hwci.contract.commits import Changes, Commit
 from hwci.contract.vocabulary import EditKind, Verdict
-from hwci.engine.facts import Changes, Commit, FailureKey, Lane, Product, Report, SuiteConfig
+from hwci.engine.facts import FailureKey, Lane, Product, Report, SuiteConfig
 from hwci.engine.facts import failure_id as id_of
 from hwci.server.services.transfer.sent import body_of
 from hwci.wire.base import parse_time

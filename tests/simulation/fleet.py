@@ -12,9 +12,10 @@ from enum import StrEnum
 from random import Random
 from typing import NamedTuple
 
+from hwci.contract.commits import Changes, Commit
 from hwci.contract.merges import Merge
 from hwci.contract.vocabulary import Outcome, Trigger, Verdict
-from hwci.engine.facts import Changes, Commit, Facts, Product, Report, SuiteConfig, TestItem
+from hwci.engine.facts import Facts, Product, Report, SuiteConfig, TestItem
 
 PRODUCT = Product("fw", "hil")
 MAIN = "main"

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from hwci.analysis.outcomes import RecordedRuns
-from hwci.engine.facts import Changes, Commit
+from hwci.contract.commits import Changes, Commit
 from hwci.engine.rules.changes import last_place
 
 STEPS_MAX = 32

@@ -15,8 +15,9 @@ from typing import NamedTuple
 
 from hwci.analysis.failures.edited import ChangesAsked, edited, file_of
 from hwci.analysis.outcomes import RecordedRuns, RunOutcomes
+from hwci.contract.commits import Changes, Commit
 from hwci.contract.vocabulary import EditKind, FileKind, Reason, ReviewAction, Verdict
-from hwci.engine.facts import Changes, Commit, Review, SuiteConfig
+from hwci.engine.facts import Review, SuiteConfig
 from hwci.engine.history import (
     History,
     LaneCommit,

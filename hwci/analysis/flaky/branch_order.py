@@ -7,9 +7,10 @@ This module decides the order from places and lists of changes. It knows no test
 from collections.abc import Collection, Mapping, Sequence
 from graphlib import CycleError, TopologicalSorter
 
+from hwci.contract.commits import Changes, Commit
 from hwci.contract.suspects import BranchCommit
 from hwci.contract.vocabulary import CommitKind, FileKind
-from hwci.engine.facts import Changes, Commit, Product
+from hwci.engine.facts import Product
 from hwci.engine.history import History, Place
 from hwci.engine.rules.changes import ProductFiles, last_place, product_files
 

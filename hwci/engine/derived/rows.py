@@ -9,8 +9,8 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
+from hwci.contract.commits import Changes
 from hwci.engine.derived.days import DayChanges, ItemSum
-from hwci.engine.facts import Changes
 from hwci.engine.history import Place
 
 NEVER = 2**63 - 1

@@ -9,8 +9,9 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
+from hwci.contract.commits import Changes, Commit
 from hwci.contract.vocabulary import FileKind
-from hwci.engine.facts import Changes, Commit, FailureKey, SuiteConfig
+from hwci.engine.facts import FailureKey, SuiteConfig
 from hwci.engine.history import History, RunChanges
 from hwci.engine.patterns import PathList
 

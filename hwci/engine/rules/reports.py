@@ -9,7 +9,8 @@ does not know what ran on a commit or how it ended: `hello_ok` plays no role her
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from hwci.engine.facts import Changes, Report
+from hwci.contract.commits import Changes
+from hwci.engine.facts import Report
 from hwci.engine.history import Place, ReportOrder
 
 _BASE, _COVERED, _LISTED, _TESTED = range(4)

@@ -9,7 +9,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from hwci.engine.facts import Changes, Commit
+from hwci.contract.commits import Changes, Commit
 from hwci.engine.history import History, RunChanges
 from hwci.engine.rules.changes import last_place
 

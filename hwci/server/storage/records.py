@@ -11,6 +11,7 @@ from datetime import datetime
 from enum import StrEnum
 from uuid import UUID, uuid5
 
+from hwci.contract.commits import Changes
 from hwci.contract.runs import TestCounts, TestResult
 from hwci.contract.vocabulary import (
     SUCCESS_WORDS,
@@ -21,7 +22,7 @@ from hwci.contract.vocabulary import (
     RunStatus,
     Trigger,
 )
-from hwci.engine.facts import Changes, Product, TestItem
+from hwci.engine.facts import Product, TestItem
 
 NOBODY = UUID(int=0)
 """The id of no record: looking it up checks whether a store answers."""

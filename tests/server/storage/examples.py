@@ -4,20 +4,11 @@
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
+from hwci.contract.commits import Changes, Commit
 from hwci.contract.merges import Merge
 from hwci.contract.products import Links, Targets
 from hwci.contract.vocabulary import Outcome, ReviewAction, Role, Trigger, Verdict
-from hwci.engine.facts import (
-    Changes,
-    Commit,
-    FailureKey,
-    Lane,
-    Product,
-    Report,
-    Review,
-    SuiteConfig,
-    TestItem,
-)
+from hwci.engine.facts import FailureKey, Lane, Product, Report, Review, SuiteConfig, TestItem
 from hwci.server.storage.records import (
     AuditEntry,
     Box,

@@ -14,19 +14,10 @@ from itertools import chain
 from uuid import UUID
 
 from hwci.analysis.outcomes import RecordedRuns
+from hwci.contract.commits import Changes, Commit
 from hwci.contract.merges import Merge
 from hwci.contract.vocabulary import Outcome, Trigger, Verdict
-from hwci.engine.facts import (
-    Changes,
-    Commit,
-    Facts,
-    Lane,
-    Part,
-    Product,
-    Report,
-    SuiteConfig,
-    TestItem,
-)
+from hwci.engine.facts import Facts, Lane, Part, Product, Report, SuiteConfig, TestItem
 from hwci.engine.history import History, Scope
 from hwci.engine.periods import Period, Slots, equal_slots
 from tests.support.outcomes import by_name

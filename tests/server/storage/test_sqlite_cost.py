@@ -13,18 +13,9 @@ from pathlib import Path
 
 import pytest
 
+from hwci.contract.commits import Changes, Commit
 from hwci.contract.vocabulary import Outcome, ReviewAction, RunStatus
-from hwci.engine.facts import (
-    Changes,
-    Commit,
-    Facts,
-    FailureKey,
-    Lane,
-    Report,
-    Review,
-    TestItem,
-    run_record_id,
-)
+from hwci.engine.facts import Facts, FailureKey, Lane, Report, Review, TestItem, run_record_id
 from hwci.engine.history import Scope
 from hwci.engine.page import tables
 from hwci.engine.page.reading import read_failures

@@ -11,15 +11,13 @@ from uuid import UUID
 from hwci.contract.runs import (
     RerunOf,
     Run,
-    RunChanges,
-    RunCommit,
     RunDetail,
     RunItem,
     RunTest,
     TestCounts,
 )
 from hwci.contract.shape import ListPage
-from hwci.engine.facts import Changes, TestItem
+from hwci.engine.facts import TestItem
 from hwci.server.errors import NotFoundError
 from hwci.server.services import Service
 from hwci.server.services.access import Viewer, require_product
@@ -93,7 +91,7 @@ def run_detail(whole: RunWhole) -> RunDetail:
         **_fields(whole.record),
         items=(*map(_item, whole.items), *map(_live_item, whole.live)),
         covers_shas=whole.covers_shas,
-        changes=None if whole.changes is None else _changes(whole.changes),
+        changes=whole.changes,
         rerun_of=None
         if whole.rerun_of is None
         else RerunOf(run_id=whole.rerun_of, run_record_id=whole.rerun_of_record),
@@ -136,11 +134,6 @@ def _item(test: TestItem) -> RunItem:
 
 def _live_item(test: LiveTest) -> RunItem:
     return RunItem(**_values(test), duration_s=None, verdict=None)
-
-
-def _changes(changes: Changes) -> RunChanges:
-    commits = tuple(RunCommit(**_values(commit)) for commit in changes.commits)
-    return RunChanges(base_sha=changes.base_sha, commits=commits, truncated=changes.truncated)
 
 
 def _values(part: "DataclassInstance") -> dict[str, Any]:

@@ -19,8 +19,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
+from hwci.contract.commits import Changes
 from hwci.contract.vocabulary import Label, Outcome
-from hwci.engine.facts import Changes, FailureKey, Lane, Report, TestItem, failure_id
+from hwci.engine.facts import FailureKey, Lane, Report, TestItem, failure_id
 from hwci.engine.history import History, Scope
 from hwci.engine.page.failures import labelled
 from hwci.engine.periods import Period

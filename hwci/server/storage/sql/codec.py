@@ -17,10 +17,11 @@ from uuid import UUID
 
 import jiter
 
+from hwci.contract.commits import Changes, Commit
 from hwci.contract.merges import Merge
 from hwci.contract.products import Links, Targets
 from hwci.contract.vocabulary import REASONS, FailureClass, Outcome, Verdict
-from hwci.engine.facts import Changes, Commit, Report, SuiteConfig, TestItem
+from hwci.engine.facts import Report, SuiteConfig, TestItem
 from hwci.engine.history import Decision, Place
 
 if TYPE_CHECKING:

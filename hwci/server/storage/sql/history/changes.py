@@ -11,7 +11,8 @@ from functools import cached_property
 from typing import Any
 from uuid import UUID
 
-from hwci.engine.facts import Changes, Product, Review, SuiteConfig
+from hwci.contract.commits import Changes
+from hwci.engine.facts import Product, Review, SuiteConfig
 from hwci.engine.history import Place, ReportOrder, RunChanges
 from hwci.server.storage.sql import codec
 from hwci.server.storage.sql.columns import columns_of

@@ -12,10 +12,10 @@ from itertools import chain
 from operator import add
 from typing import Any, NamedTuple
 
+from hwci.contract.commits import Changes
 from hwci.contract.vocabulary import Outcome
 from hwci.engine.derived.days import DayChanges, ItemSum, RunSum, day_of
 from hwci.engine.derived.rows import Bench, Episode, Placed, Ranked, Results, Spot, Track
-from hwci.engine.facts import Changes
 from hwci.engine.history import FailingRun, Place
 from hwci.engine.rules.reports import carried_changes
 from hwci.engine.test_sets import tests_in

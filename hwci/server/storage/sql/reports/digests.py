@@ -15,8 +15,9 @@ from dataclasses import fields
 from functools import lru_cache
 from itertools import dropwhile
 
+from hwci.contract.commits import Changes
 from hwci.contract.vocabulary import Outcome, Verdict
-from hwci.engine.facts import Changes, Report
+from hwci.engine.facts import Report
 from hwci.server.storage.sql import codec
 
 _ENCODER = json.JSONEncoder(separators=(",", ":"), default=bytes.hex)

@@ -16,8 +16,9 @@ from datetime import datetime
 from itertools import islice
 from typing import Any, NamedTuple
 
+from hwci.contract.commits import Changes
 from hwci.contract.vocabulary import Outcome
-from hwci.engine.facts import Changes, FailureKey, Lane, Part, Report, TestItem, failure_id
+from hwci.engine.facts import FailureKey, Lane, Part, Report, TestItem, failure_id
 from hwci.engine.rules.flakiness import has_failed_attempt
 from hwci.engine.rules.reports import carried_changes, replaced_parts
 from hwci.engine.test_sets import mask_of

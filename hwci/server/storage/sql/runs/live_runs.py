@@ -8,8 +8,8 @@ from itertools import islice
 from typing import Any
 from uuid import UUID
 
+from hwci.contract.commits import Changes
 from hwci.contract.runs import TestCounts
-from hwci.engine.facts import Changes
 from hwci.server.storage.records import LiveRun, LiveTest, RunHead
 from hwci.server.storage.sql import codec
 from hwci.server.storage.sql.columns import Columns, column, columns_of, optional
