@@ -5,7 +5,7 @@ from datetime import datetime
 from uuid import UUID
 
 from hwci.contract.commits import Changes
-from hwci.contract.shape import Open, shape
+from hwci.contract.shape import Open, sent, shape
 from hwci.contract.vocabulary import (
     Outcome,
     RunEnding,
@@ -61,7 +61,8 @@ class TestResult:
 
 @shape
 class Run:
-    """A run record. Fields that only the report has are null until it arrives. `result`: in a list
+    """A run on one box, live or reported; a report in parts is one record, its tests together
+    (semantics, 1.9). Fields that only the report has are null until it arrives. `result`: in a list
     that was asked for a test (`testId`), what the run gave for it. `ending`: passed, if no test
     of it failed and the CI calls it a success.
     """
@@ -120,9 +121,9 @@ class RunDetail(Run):
     rerun_of: RerunOf | None = None
 
 
-@shape
+@sent
 class RunTest:
-    """A test of a live run, as its box sent it."""
+    """A test of a live run, as its box sent it. `outcome` null: it is running."""
 
     id: str
     outcome: Open[Outcome] | None

@@ -24,7 +24,7 @@ from uuid import UUID
 
 from hwci.analysis.outcomes import RecordedRuns
 from hwci.contract.merges import Merge
-from hwci.contract.runs import TestCounts
+from hwci.contract.runs import Run, RunDetail, RunTest, TestCounts
 from hwci.engine.facts import Facts, Report, Review, SuiteConfig
 from hwci.engine.history import ANYWHERE, EVERYTHING, Decision, Episode, Listing, Scope, Where
 from hwci.engine.periods import Period
@@ -45,11 +45,8 @@ from hwci.server.storage.records import (
     Happening,
     Key,
     LiveRun,
-    LiveTest,
     Organization,
     RunFilter,
-    RunRecord,
-    RunWhole,
     SentKind,
 )
 
@@ -174,17 +171,15 @@ class Runs(Protocol):
 
     def runs(
         self, org_id: UUID, wanted: RunFilter, seen_since: datetime, offset: int, limit: int
-    ) -> Listing[RunRecord]:
+    ) -> Listing[Run]:
         """List run records, latest start first. One in parts is listed once its first part is
         there.
         """
 
-    def run_record(
-        self, org_id: UUID, run_record_id: UUID, seen_since: datetime
-    ) -> RunRecord | None:
+    def run_record(self, org_id: UUID, run_record_id: UUID, seen_since: datetime) -> Run | None:
         """Return one run record as the list shows it."""
 
-    def run(self, org_id: UUID, run_record_id: UUID, seen_since: datetime) -> RunWhole | None:
+    def run(self, org_id: UUID, run_record_id: UUID, seen_since: datetime) -> RunDetail | None:
         """Return a run record with all that was reported of it."""
 
     def live_run(self, org_id: UUID, run_record_id: UUID) -> LiveRun | None:
@@ -211,7 +206,7 @@ class RunsWriter(Runs, Protocol):
     def put_live_run(self, run: LiveRun) -> None:
         """Keep a live run; one with the same id keeps its tests."""
 
-    def put_live_tests(self, org_id: UUID, run_record_id: UUID, tests: Sequence[LiveTest]) -> None:
+    def put_live_tests(self, org_id: UUID, run_record_id: UUID, tests: Sequence[RunTest]) -> None:
         """Keep the present state of tests of a live run, in place of the earlier one."""
 
     def hear_run(self, org_id: UUID, run_record_id: UUID, at: datetime) -> None:
