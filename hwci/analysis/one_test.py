@@ -82,7 +82,7 @@ def one_test(
         for (box, runs), tries in zip(on_boxes, of_boxes, strict=True)
     ]
     return OneTest(
-        period=period.shown,
+        period=period,
         repo_key=product.repo_key,
         suite=product.suite,
         test_id=test_id,

@@ -54,7 +54,7 @@ def page(days: int = 30, as_of: datetime = AT, scope: Scope = ALL) -> MetricsPag
     flaky = flaky_test("acme/sensor-node", "sensor-fw", "t", 1, 2, 4, 1, 1, 0, 25.0)
     bug, other = REAL.row("b"), MIXED.row("b")
     return MetricsPage(
-        period=last_days(days, as_of).shown,
+        period=last_days(days, as_of),
         product=scope.product,
         tiles=Tiles(
             merges_checked=MergesChecked(checked=12, announced=15),

@@ -99,7 +99,7 @@ def budget(
         if not failures:
             raise
     return shapes.Gaps(
-        period=period.shown,
+        period=period,
         product=scope.product,
         gaps=tuple(_counted([failure.alone for failure in failures], pages)),
         together=_together(failures),

@@ -133,7 +133,7 @@ def bisection(history: RecordedRuns, period: Period, question: Asked) -> Bisecti
     missing = known if isinstance(known, MissingCommit) else None
     text, to_do = (None, None) if missing is None else MISSING[missing]
     return Bisection(
-        period=period.shown,
+        period=period,
         repo_key=question.product.repo_key,
         suite=question.product.suite,
         test_id=question.test_id,

@@ -95,7 +95,7 @@ def merge_plan(
         (merge.repo_key, merge.suite, missing) for merge, missing in least.unplanned.items()
     )
     return MergePlan(
-        period=period.shown,
+        period=period,
         product=scope.product,
         unchecked_merges=least.merges,
         board_seconds=least.board_seconds,

@@ -34,7 +34,7 @@ def tiles_by_day(history: History, scope: Scope, period: Period, zone: ZoneInfo)
     days = by_day(dates, period, calendar_days(period, zone))
     configs = [product.config for product in history.products() if scope.holds(*product.product)]
     return Days(
-        period=period.shown,
+        period=period,
         product=scope.product,
         zone=zone.key,
         days=days,

@@ -57,7 +57,7 @@ def counted(dates: Dates, slots: Slots) -> list[dict[str, int]]:
 def trend(dates: Dates, slots: Slots, product: ProductKey | None) -> Trend:
     """Return the counts of each slot."""
     return Trend(
-        period=slots.period.shown,
+        period=slots.period,
         product=product,
         slots=tuple(
             TrendSlot(start=start, end=end, **counts)

@@ -48,7 +48,7 @@ def read_page(
     unchecked = tiles.merges_checked.announced - tiles.merges_checked.checked
     first = partial(ListPage, page=1, limit=rows)
     return MetricsPage(
-        period=period.shown,
+        period=period,
         product=scope.product,
         tiles=tiles,
         unchecked_merges=first(
