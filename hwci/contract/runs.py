@@ -48,7 +48,7 @@ class TestCounts:
     retried: int
 
 
-@shape
+@sent
 class TestResult:
     """What a run reported of one test."""
 

@@ -25,12 +25,13 @@ from hwci.analysis.certainty import SURE, chance_of_passes, clean_runs_needed, j
 from hwci.analysis.flaky.branch_order import branch_order
 from hwci.analysis.flaky.onset import Onset, Rates, Step, onset, rates_beside
 from hwci.analysis.flaky.weighing import effort
-from hwci.analysis.outcomes import NotableResult, ProductOutcomes, RecordedRuns, RunOutcomes
+from hwci.analysis.outcomes import ProductOutcomes, RecordedRuns, RunOutcomes
 from hwci.contract import suspects as shapes
 from hwci.contract import words
 from hwci.contract.benches import Note
 from hwci.contract.flaky_history import BoxHistory
 from hwci.contract.flaky_tests import FlakyTest
+from hwci.contract.runs import TestResult
 from hwci.contract.shares import Share
 from hwci.contract.suspects import BoxesCompared, BoxRate, BranchCommit, Fixed
 from hwci.contract.vocabulary import CommitKind, Label, Outcome, RankBy
@@ -449,7 +450,7 @@ class SeenProduct:
         return sorted(likely, key=lambda suspect: -suspect.chance)
 
 
-def _tries(result: NotableResult | None) -> Step:
+def _tries(result: TestResult | None) -> Step:
     if result is None:
         return Step(1, 0)
     retries = result.attempts - 1
