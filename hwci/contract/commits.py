@@ -68,14 +68,12 @@ class ChangedFile:
 
 
 @shape
-class ChangedCommit:
+class ChangedCommit(CommitSubject):
     """A commit that a run listed.
 
     At most 200 files are shown of `files_total`, firmware and harness files before others.
     """
 
-    sha: str
-    subject: str
     committed_at: datetime | None
     files: tuple[ChangedFile, ...]
     files_total: int

@@ -89,13 +89,19 @@ class Run:
     ending: Open[RunEnding] | None = None
 
 
-@shape
-class RunItem:
-    """One test of a run. In a live run, a test without an outcome is still running."""
+@sent
+class RunTest:
+    """A test of a live run, as its box sent it. `outcome` null: it is running."""
 
     id: str
     outcome: Open[Outcome] | None
     attempts: int | None
+
+
+@shape
+class RunItem(RunTest):
+    """One test of a run. In a live run, a test without an outcome is still running."""
+
     duration_s: float | None
     verdict: Open[Verdict] | None
     message: str | None = None
@@ -119,15 +125,6 @@ class RunDetail(Run):
     covers_shas: tuple[str, ...]
     changes: Changes | None
     rerun_of: RerunOf | None = None
-
-
-@sent
-class RunTest:
-    """A test of a live run, as its box sent it. `outcome` null: it is running."""
-
-    id: str
-    outcome: Open[Outcome] | None
-    attempts: int | None
 
 
 @shape

@@ -2,7 +2,8 @@
 """What CI sent and what people reviewed, as plain values: the engine's input.
 
 This module decides what a fact is made of (spec, "Resources and their fields") and how an id is
-derived from it. It draws no conclusion. All times are aware and in UTC, to the microsecond; every
+derived from it; merges and changes are shapes of the contract, which answers show as they were
+sent. It draws no conclusion. All times are aware and in UTC, to the microsecond; every
 sha is in lower case.
 """
 
