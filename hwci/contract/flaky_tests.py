@@ -16,8 +16,21 @@ def is_flake_seen(retry_passes: int, flaky_failures: int) -> bool:
 
 
 @shape
+class Figures:
+    """What the table counts of a test, on all its boxes or on one. `flake_rate` is a percentage
+    (metric rule 1).
+    """
+
+    run_reports: int
+    attempts: int
+    failed_attempts: int
+    retry_passes: int
+    flake_rate: float
+
+
+@shape
 class FlakyTest(TestName):
-    """A row of "Flakiest tests". `flake_rate` is a percentage (metric rule 1)."""
+    """A row of "Flakiest tests", with its figures on all boxes."""
 
     boxes: int
     run_reports: int

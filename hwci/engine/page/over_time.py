@@ -95,7 +95,7 @@ def flaky_over_time(
 def _on_box(box_key: str, runs: Sequence[BoxRuns]) -> BoxHistory:
     notable = Notable(*map(sum, zip(*(run.notable for run in runs), strict=True)))
     figures = figures_of(sum(run.reports for run in runs), notable)
-    return BoxHistory(box_key=box_key, slots=_slots(runs), **figures._asdict())
+    return BoxHistory(box_key=box_key, slots=_slots(runs), **vars(figures))
 
 
 def _slots(runs: Iterable[BoxRuns]) -> tuple[SlotAttempts, ...]:
