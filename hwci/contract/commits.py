@@ -22,7 +22,7 @@ class Commit:
 
 
 @sent
-class Changes:
+class ChangeList:
     """Commits after `base_sha` up to the tested one, oldest first: since the previous run of the
     same workflow on the same branch.
     """

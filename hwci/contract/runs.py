@@ -4,7 +4,7 @@
 from datetime import datetime
 from uuid import UUID
 
-from hwci.contract.commits import Changes
+from hwci.contract.commits import ChangeList
 from hwci.contract.shape import Open, sent, shape
 from hwci.contract.vocabulary import (
     Outcome,
@@ -123,7 +123,7 @@ class RunDetail(Run):
 
     items: tuple[RunItem, ...]
     covers_shas: tuple[str, ...]
-    changes: Changes | None
+    changes: ChangeList | None
     rerun_of: RerunOf | None = None
 
 

@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import NamedTuple
 from uuid import UUID, uuid5
 
-from hwci.contract.commits import Changes
+from hwci.contract.commits import ChangeList
 from hwci.contract.merges import Merge
 from hwci.contract.products import Links, Targets
 from hwci.contract.vocabulary import Outcome, ReviewAction, Trigger, Verdict
@@ -101,7 +101,7 @@ class Report:
     box_key: str
     tests: tuple[TestItem, ...]
     covers_shas: tuple[str, ...] = ()
-    changes: Changes | None = None
+    changes: ChangeList | None = None
     part_of: Part | None = None
     ci_run: int | None = None
     ci_url: str | None = None

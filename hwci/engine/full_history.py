@@ -14,7 +14,7 @@ from functools import cached_property
 from typing import NamedTuple
 from uuid import UUID
 
-from hwci.contract.commits import Changes
+from hwci.contract.commits import ChangeList
 from hwci.contract.merges import Merge
 from hwci.contract.vocabulary import FailureClass, Outcome
 from hwci.engine.facts import (
@@ -257,7 +257,7 @@ class FullHistory:
     def changes_listing(self, repo_key: str, sha: str) -> Sequence[RunChanges]:
         return self._listing.get((repo_key, sha), ())
 
-    def first_listing(self, repo_key: str, shas: Sequence[str]) -> Mapping[str, Changes]:
+    def first_listing(self, repo_key: str, shas: Sequence[str]) -> Mapping[str, ChangeList]:
         listings = {sha: self.changes_listing(repo_key, sha) for sha in shas}
         return {sha: listing[0].changes for sha, listing in listings.items() if listing}
 

@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 from uuid import UUID
 
-from hwci.contract.commits import Changes
+from hwci.contract.commits import ChangeList
 from hwci.contract.merges import Merge
 from hwci.contract.scope import ProductKey
 from hwci.contract.vocabulary import FailureClass, Outcome, Reason, Verdict
@@ -270,7 +270,7 @@ class RunChanges:
     workflow: str
     branch: str
     sha: str
-    changes: Changes
+    changes: ChangeList
     ci_run: int | None = None
 
 
@@ -289,7 +289,7 @@ class EpisodeRuns(NamedTuple):
     which its test passed on its fix; None if it has no fix.
     """
 
-    under_test: Changes | None
+    under_test: ChangeList | None
     fixed_at: datetime | None
 
 
@@ -429,7 +429,7 @@ class History(Protocol):
     def changes_listing(self, repo_key: str, sha: str) -> Sequence[RunChanges]:
         """Changes of all runs of the repository whose `commits` list the sha, by `order`."""
 
-    def first_listing(self, repo_key: str, shas: Sequence[str]) -> Mapping[str, Changes]:
+    def first_listing(self, repo_key: str, shas: Sequence[str]) -> Mapping[str, ChangeList]:
         """The first of `changes_listing` for each of these commits that has any."""
 
     def changes_based_on(self, repo_key: str, sha: str) -> Sequence[RunChanges]:

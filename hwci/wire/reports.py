@@ -11,8 +11,8 @@ from typing import Annotated
 from pydantic import AfterValidator, Field, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
 
-from hwci.contract import commits as shapes
 from hwci.contract import products
+from hwci.contract.commits import ChangeList, Commit
 from hwci.contract.merges import Merge
 from hwci.contract.vocabulary import Outcome, Trigger, Verdict
 from hwci.engine import facts
@@ -87,13 +87,12 @@ class Changes(CiPart):
     commits: Annotated[Sequence[CommitItem], ListRule(limits.COMMITS_MAX)]
     truncated: bool | None = None
 
-    def fact(self) -> shapes.Changes:
+    def fact(self) -> ChangeList:
         """Return the changes."""
         commits = [
-            shapes.Commit(**vars(commit) | {"files": tuple(commit.files)})
-            for commit in self.commits
+            Commit(**vars(commit) | {"files": tuple(commit.files)}) for commit in self.commits
         ]
-        return shapes.Changes(self.base_sha, tuple(commits), bool(self.truncated))
+        return ChangeList(self.base_sha, tuple(commits), bool(self.truncated))
 
 
 class PartOf(CiPart):

@@ -18,7 +18,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from hwci.contract.commits import Changes, Commit
+from hwci.contract.commits import ChangeList, Commit
 from hwci.contract.failures import ResolvedFailure
 from hwci.contract.flaky_tests import FlakyTest
 from hwci.contract.merges import Merge
@@ -67,9 +67,9 @@ def commit(sha: str, changed: str = "doc") -> Commit:
     return Commit(sha, f"Change {sha}", None, files, "~" in words)
 
 
-def changes(base: str | None, *commits: Commit | str, truncated: bool = False) -> Changes:
+def changes(base: str | None, *commits: Commit | str, truncated: bool = False) -> ChangeList:
     listed = tuple(one if isinstance(one, Commit) else commit(one) for one in commits)
-    return Changes(base, listed, truncated)
+    return ChangeList(base, listed, truncated)
 
 
 def flaky_test(*values: Any) -> FlakyTest:
@@ -95,7 +95,7 @@ def report(
     workflow: str = "hil",
     run_id: int | None = None,
     attempt: int = 1,
-    sent: Changes | None = None,
+    sent: ChangeList | None = None,
     covers: Sequence[str] = (),
     tests: Sequence[TestItem] | None = None,
     repo: str = REPO,

@@ -13,7 +13,7 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from hwci.contract.commits import Changes, Commit
+from hwci.contract.commits import ChangeList, Commit
 from hwci.contract.flaky_tests import FlakyTest
 from hwci.contract.merges import Merge
 from hwci.contract.vocabulary import Role, RunEventType
@@ -103,7 +103,7 @@ def test_each_report_is_rows_with_its_tests_and_its_commits(tmp_path: Path) -> N
     [
         (Report, "reports", {"part_of"}),
         (TestItem, "tests", {"id"}),
-        (Changes, "changes", {"commits"}),
+        (ChangeList, "changes", {"commits"}),
         (Commit, "commits", set()),
         (Merge, "announcements", set()),
         (SuiteConfig, "suite_configs", set()),

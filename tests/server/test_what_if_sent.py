@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import Any, NamedTuple
 
-from hwci.contract.commits import Changes, Commit
+from hwci.contract.commits import ChangeList, Commit
 from hwci.contract.vocabulary import EditKind, Verdict
 from hwci.engine.facts import FailureKey, Lane, Product, Report, SuiteConfig
 from hwci.engine.facts import failure_id as id_of
@@ -221,7 +221,7 @@ def asked(past: Story, row: Json, edit: Json) -> Otherwise:
     if edit["assumed"] is not None:
         listed = (Commit(edit["sha"], files=OWN_FILES[edit["assumed"]]),)
     assert [one.sha for one in listed] == edit["commits"]
-    return Otherwise([replace(run, changes=Changes(edit["base"], listed))])
+    return Otherwise([replace(run, changes=ChangeList(edit["base"], listed))])
 
 
 RUN = ("runId", "runAttempt", "boxKey")

@@ -12,7 +12,7 @@ from enum import StrEnum
 from random import Random
 from typing import NamedTuple
 
-from hwci.contract.commits import Changes, Commit
+from hwci.contract.commits import ChangeList, Commit
 from hwci.contract.merges import Merge
 from hwci.contract.vocabulary import Outcome, Trigger, Verdict
 from hwci.engine.facts import Facts, Product, Report, SuiteConfig, TestItem
@@ -163,8 +163,8 @@ class _Push(NamedTuple):
 
     branch: str
     number: int
-    changes: Changes
-    sent: Changes | None
+    changes: ChangeList
+    sent: ChangeList | None
     covers: tuple[str, ...]
 
 
@@ -210,10 +210,10 @@ class _Fleet:
         for branch in range(self._plan.branches):
             fork = self._random.randrange(last + 1)
             own = Commit(f"{branch:07x}b", f"Try {branch}", files=FILES["neither"])
-            self._push(f"feature-{branch}", fork, Changes(self._commits[fork].sha, (own,)))
+            self._push(f"feature-{branch}", fork, ChangeList(self._commits[fork].sha, (own,)))
 
     def _push(
-        self, branch: str, number: int, changes: Changes, covers: tuple[str, ...] = ()
+        self, branch: str, number: int, changes: ChangeList, covers: tuple[str, ...] = ()
     ) -> None:
         """Run the last of these commits on some boxes. What acts at commit `number` of main acts in
         it, be it that commit or one of a branch that was forked there.
@@ -343,10 +343,10 @@ class _Fleet:
         sha = f"{self._random.getrandbits(32):08x}{number:08x}"
         return Commit(sha, f"Change {number}", files=FILES[self._kinds[number]])
 
-    def _since_last_run(self, head: int) -> Changes:
+    def _since_last_run(self, head: int) -> ChangeList:
         base = self._tested[-1] if self._tested else None
         listed = self._commits[0 if base is None else base + 1 : head + 1]
-        return Changes(None if base is None else self._commits[base].sha, listed)
+        return ChangeList(None if base is None else self._commits[base].sha, listed)
 
 
 def _at(pushes: float) -> datetime:

@@ -3,7 +3,7 @@
 
 import json
 
-from hwci.contract.commits import Changes, Commit
+from hwci.contract.commits import ChangeList, Commit
 from hwci.contract.merges import Merge
 from hwci.contract.vocabulary import Outcome, Trigger, Verdict
 from hwci.engine import facts
@@ -47,7 +47,7 @@ def test_a_report_becomes_a_fact_whole() -> None:
         "ended_at": parse_time(AT),
         "tests": (facts.TestItem("boot.test_reset", Outcome.PASS, 1, 2.0),),
         "covers_shas": (SHA,),
-        "changes": Changes(None, (Commit(SHA, "Fix reset", None, ("src/reset.c",)),)),
+        "changes": ChangeList(None, (Commit(SHA, "Fix reset", None, ("src/reset.c",)),)),
         "part_of": facts.Part(4711, 1, 2),
     }
 
@@ -56,7 +56,9 @@ def test_a_report_becomes_a_fact_whole() -> None:
 
 def test_changes_left_out_and_changes_that_are_empty_are_different() -> None:
     assert report(changed(REPORT, ("changes",), LEFT_OUT)).changes is None
-    assert report(REPORT | {"changes": {"base_sha": SHA, "commits": []}}).changes == (Changes(SHA))
+    assert report(REPORT | {"changes": {"base_sha": SHA, "commits": []}}).changes == (
+        ChangeList(SHA)
+    )
 
 
 def test_cut_lists_are_known_as_cut() -> None:

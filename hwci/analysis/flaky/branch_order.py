@@ -7,7 +7,7 @@ This module decides the order from places and lists of changes. It knows no test
 from collections.abc import Collection, Mapping, Sequence
 from graphlib import CycleError, TopologicalSorter
 
-from hwci.contract.commits import Changes, Commit
+from hwci.contract.commits import ChangeList, Commit
 from hwci.contract.suspects import BranchCommit
 from hwci.contract.vocabulary import CommitKind, FileKind
 from hwci.engine.facts import Product
@@ -51,11 +51,11 @@ def branch_order(
     return list(order.values())
 
 
-def _listings(history: History, repo_key: str, shas: Sequence[str]) -> Mapping[str, Changes]:
+def _listings(history: History, repo_key: str, shas: Sequence[str]) -> Mapping[str, ChangeList]:
     """Return the first list with each of these commits, and those with the bases of these lists,
     back to the first of these commits.
     """
-    listings: dict[str, Changes] = {}
+    listings: dict[str, ChangeList] = {}
     wanted, known = {*shas}, {*shas}
     for _ in range(_LISTS_MAX):
         more = history.first_listing(repo_key, [*wanted]) if wanted else {}
@@ -71,7 +71,7 @@ def _listings(history: History, repo_key: str, shas: Sequence[str]) -> Mapping[s
 
 
 def _listed_before(
-    changes: Changes | None, listings: Mapping[str, Changes], order: Collection[str]
+    changes: ChangeList | None, listings: Mapping[str, ChangeList], order: Collection[str]
 ) -> Sequence[Commit]:
     """Return the commits of the lists that lead from one whose base is in no list so far to a
     commit that is; none if they do not.
@@ -87,7 +87,7 @@ def _listed_before(
     return ()
 
 
-def _in_a_circle(listings: Mapping[str, Changes]) -> bool:
+def _in_a_circle(listings: Mapping[str, ChangeList]) -> bool:
     """Whether bases lead from a commit back to itself."""
     bases = {
         sha: [changes.base_sha or ""]

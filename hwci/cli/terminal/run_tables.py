@@ -17,7 +17,7 @@ from hwci.said import counted, short
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from hwci.contract.commits import Changes
+    from hwci.contract.commits import ChangeList
     from hwci.contract.runs import Run, RunDetail, RunItem
 
 COMMITS_SHOWN = 12
@@ -173,7 +173,7 @@ def next_step(run: RunDetail) -> str:
     return f"Failures of this product: {shlex.join(command)}" if run.tests.failed else ""
 
 
-def commits(changes: Changes | None) -> Iterator[str]:
+def commits(changes: ChangeList | None) -> Iterator[str]:
     """Return the lines about the commits that a run tests, if reported."""
     if changes is None:
         return

@@ -10,7 +10,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from hwci.contract.commits import Changes
+from hwci.contract.commits import ChangeList
 from hwci.contract.vocabulary import Outcome
 from hwci.engine.derived import episodes, order
 from hwci.engine.derived.days import DayChanges, ItemSum, item_sums
@@ -201,7 +201,7 @@ class Settlement:
         return shifts
 
 
-def _named(changes: Changes) -> Iterator[str]:
+def _named(changes: ChangeList) -> Iterator[str]:
     """Yield the commits whose lists of changes these are part of, and the one they begin after."""
     yield from (commit.sha for commit in changes.commits)
     if changes.base_sha is not None:

@@ -11,7 +11,7 @@ from datetime import datetime
 from enum import StrEnum
 from uuid import UUID, uuid5
 
-from hwci.contract.commits import Changes
+from hwci.contract.commits import ChangeList
 from hwci.contract.vocabulary import (
     Role,
     RunEnding,
@@ -264,7 +264,7 @@ class LiveRun:
     box_id: UUID
     head: RunHead
     covers_shas: tuple[str, ...]
-    changes: Changes | None
+    changes: ChangeList | None
     last_seen_at: datetime
     lost: bool = False
 

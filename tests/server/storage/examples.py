@@ -4,7 +4,7 @@
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
-from hwci.contract.commits import Changes, Commit
+from hwci.contract.commits import ChangeList, Commit
 from hwci.contract.merges import Merge
 from hwci.contract.products import Links, Targets
 from hwci.contract.vocabulary import Outcome, ReviewAction, Role, Trigger, Verdict
@@ -49,7 +49,7 @@ ENTRY = AuditEntry(UUID(int=41), NOON, ADA.id, "confirm", "failure", {"reason": 
 
 PASS = TestItem("boot", Outcome.PASS, 1, 0.25)
 FAIL = TestItem("flash", Outcome.FAIL, 3, 1 / 3, Verdict.DEVICE, "CRC 0x1f\nüber")
-CHANGES = Changes("aaaaaaa", (Commit("bbbbbbb", "Fix the bus", NOON, ("fw/a.c",)),))
+CHANGES = ChangeList("aaaaaaa", (Commit("bbbbbbb", "Fix the bus", NOON, ("fw/a.c",)),))
 REPORT = Report(
     repo_key="fw",
     workflow="nightly",

@@ -14,7 +14,7 @@ from itertools import chain
 from uuid import UUID
 
 from hwci.analysis.outcomes import RecordedRuns
-from hwci.contract.commits import Changes, Commit
+from hwci.contract.commits import ChangeList, Commit
 from hwci.contract.merges import Merge
 from hwci.contract.vocabulary import Outcome, Trigger, Verdict
 from hwci.engine.facts import Facts, Lane, Part, Product, Report, SuiteConfig, TestItem
@@ -126,7 +126,7 @@ class HistoryDraw:
         verdict = Verdict.INFRA if odd else Verdict.UNKNOWN
         return TestItem(test, Outcome.PASS, draw.choice((1, 1, 1, 3)), seconds, verdict)
 
-    def _changes(self, sha: str) -> Changes | None:
+    def _changes(self, sha: str) -> ChangeList | None:
         """Draw changes: none, those of another box or part of the run, or new ones."""
         draw = self.random
         if draw.random() < 0.3:
@@ -136,7 +136,7 @@ class HistoryDraw:
         listed = draw.choices(SHAS, k=draw.choice((0, 1, 2, 4)))
         commits = tuple(self._commit(one) for one in listed + [sha] * draw.choice((0, 1, 1)))
         base = draw.choice((None, sha, *SHAS))
-        return Changes(base, commits, truncated=draw.random() < 0.1)
+        return ChangeList(base, commits, truncated=draw.random() < 0.1)
 
     def _commit(self, sha: str) -> Commit:
         draw = self.random

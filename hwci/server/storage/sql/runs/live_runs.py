@@ -8,7 +8,7 @@ from itertools import islice
 from typing import Any
 from uuid import UUID
 
-from hwci.contract.commits import Changes
+from hwci.contract.commits import ChangeList
 from hwci.contract.runs import RunTest, TestCounts
 from hwci.server.storage.records import LiveRun, RunHead
 from hwci.server.storage.sql import codec
@@ -16,14 +16,14 @@ from hwci.server.storage.sql.columns import Columns, column, columns_of, optiona
 from hwci.server.storage.sql.rows import Rows, insert, latest, upsert
 
 
-def _changes_row(changes: Changes | None) -> tuple[object, ...]:
+def _changes_row(changes: ChangeList | None) -> tuple[object, ...]:
     if changes is None:
         return (None, None, None)
     packed = codec.pack_commits(codec.commits_json(changes.commits))
     return (changes.base_sha, changes.truncated, packed)
 
 
-def _read_changes(columns: Iterator[Any]) -> Changes | None:
+def _read_changes(columns: Iterator[Any]) -> ChangeList | None:
     base_sha, truncated, commits = islice(columns, 3)
     return None if commits is None else codec.unpack_changes(base_sha, truncated, commits)
 
