@@ -11,8 +11,9 @@ from uuid import UUID
 from pydantic import ValidationError
 
 from hwci.contract.failures import ResolvedFailure
+from hwci.contract.merges import Merge
 from hwci.contract.metrics import MetricsPage
-from hwci.engine.facts import Announcement, Facts, Product, Report, SuiteConfig
+from hwci.engine.facts import Facts, Product, Report, SuiteConfig
 from hwci.engine.full_history import FullHistory
 from hwci.engine.history import Scope
 from hwci.engine.page.overview import read_page
@@ -36,12 +37,12 @@ class BrokenBodyError(Exception):
 
 def read(folder: Path) -> Facts:
     """Keep the first announcement and the last report and configuration of each identity."""
-    announcements: dict[tuple[str, str | None, str], Announcement] = {}
+    announcements: dict[tuple[str, str | None, str], Merge] = {}
     reports: dict[tuple[str, int, int, str], Report] = {}
     configs: dict[Product, SuiteConfig] = {}
     for path in sorted(folder.glob("*.json")):
         fact = read_fact(path)
-        if isinstance(fact, Announcement):
+        if isinstance(fact, Merge):
             announcements.setdefault((fact.repo_key, fact.suite, fact.sha), fact)
         elif isinstance(fact, Report):
             reports[fact.repo_key, fact.run_id, fact.run_attempt, fact.box_key] = fact
@@ -50,7 +51,7 @@ def read(folder: Path) -> Facts:
     return Facts(tuple(announcements.values()), tuple(reports.values()), configs)
 
 
-def read_fact(path: Path) -> Announcement | Report | SuiteConfig | None:
+def read_fact(path: Path) -> Merge | Report | SuiteConfig | None:
     """Check a body by the field rules of its kind, as its name shows; other files are skipped."""
     body = path.read_bytes()
     try:

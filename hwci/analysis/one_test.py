@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from hwci.analysis.benches.trials import Trials
 from hwci.analysis.certainty import rates, share
-from hwci.analysis.outcomes import NotableResult, ProductOutcomes, RecordedRuns, RunOutcomes
+from hwci.analysis.outcomes import ProductOutcomes, RecordedRuns, RunOutcomes
 from hwci.contract.days import CalendarDay
 from hwci.contract.one_test import (
     CommitMark,
@@ -28,6 +28,7 @@ from hwci.contract.one_test import (
     TriesOnBox,
     Verdicts,
 )
+from hwci.contract.runs import TestResult
 from hwci.contract.vocabulary import Outcome
 from hwci.engine.facts import TestKey
 from hwci.engine.page.over_time import BOXES_MAX
@@ -50,7 +51,7 @@ class Seen(NamedTuple):
 
     run: RunOutcomes
     did: Did
-    result: NotableResult | None
+    result: TestResult | None
 
 
 def one_test(
@@ -82,7 +83,7 @@ def one_test(
         for (box, runs), tries in zip(on_boxes, of_boxes, strict=True)
     ]
     return OneTest(
-        period=period.shown,
+        period=period,
         repo_key=product.repo_key,
         suite=product.suite,
         test_id=test_id,
@@ -113,7 +114,7 @@ def _seen(outcomes: ProductOutcomes, number: int, history: RecordedRuns) -> Iter
             yield Seen(run, Did.LOST if is_lost else _did(result), result)
 
 
-def _did(result: NotableResult | None) -> Did:
+def _did(result: TestResult | None) -> Did:
     if result is None:
         return Did.PASSED
     return Did.RETRIED if result.outcome is Outcome.PASS else Did.FAILED

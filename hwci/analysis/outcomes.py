@@ -15,29 +15,20 @@ from operator import or_
 from typing import NamedTuple, Protocol
 from uuid import UUID
 
-from hwci.contract.vocabulary import Outcome, Trigger, Verdict
+from hwci.contract.runs import TestResult
+from hwci.contract.vocabulary import Outcome, Trigger
 from hwci.engine.facts import FailureKey, Lane, Product
 from hwci.engine.history import ANYWHERE, History, Place, Scope, Where
 from hwci.engine.periods import Period
 
 
-class NotableResult(NamedTuple):
-    """A result other than a pass at the first attempt. A `pass` failed `attempts - 1` times, a
-    `fail` every time.
-    """
-
-    outcome: Outcome
-    attempts: int
-    verdict: Verdict
-
-
 @dataclass(frozen=True, slots=True)
 class RunOutcomes:
     """What one run did on its box, the parts of its report together. `ran`: its tests; `order`: the
-    same in the order of the report. `notable`: its results by test, all others passed at the first
-    attempt. A run with `hello_ok` false never reached the hardware: no rate counts its tests, and
-    it has no `notable`. `rerun_of`: the CI run whose result made CI start this one, None if nothing
-    tells.
+    same in the order of the report. `notable`: its results by test other than a pass at the first
+    attempt, as all others are; a pass failed `attempts - 1` times, a fail every time. A run with
+    `hello_ok` false never reached the hardware: no rate counts its tests, and it has no `notable`.
+    `rerun_of`: the CI run whose result made CI start this one, None if nothing tells.
     """
 
     started_at: datetime
@@ -53,7 +44,7 @@ class RunOutcomes:
     hello_ok: bool
     ran: int
     order: Sequence[int]
-    notable: Mapping[int, NotableResult]
+    notable: Mapping[int, TestResult]
 
     @classmethod
     def of_parts(cls, parts: Sequence["RunOutcomes"]) -> "RunOutcomes":

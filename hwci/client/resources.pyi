@@ -53,9 +53,10 @@ from hwci.contract.incidents import Incident
 from hwci.contract.lost_boards import LostBoardCounts
 from hwci.contract.merges import AnnouncedMerge, CheckedMerge, ExplainedMerge, Merge, MergePlan
 from hwci.contract.metrics import MetricsPage, SuiteConfigPlan, Trend
-from hwci.contract.one_test import OneTest, TestName
+from hwci.contract.one_test import OneTest
 from hwci.contract.products import Product, SuiteConfig
 from hwci.contract.runs import OpenedRun, Run, RunDetail
+from hwci.contract.scope import TestName
 from hwci.contract.suspects import AnsweredTest, RatedTest, SuspectedTest
 from hwci.contract.times_to_fix import TimesToFix
 from hwci.contract.trends import Trends

@@ -5,7 +5,7 @@ rules"). Chances are between 0 and 1. `says` is the sentence that people read.
 
 from datetime import datetime
 
-from hwci.contract.scope import PeriodOfDays, ProductKey
+from hwci.contract.scope import PeriodOfDays, ProductKey, TestName
 from hwci.contract.shape import Open, shape
 from hwci.contract.shares import Share
 from hwci.contract.vocabulary import NotCompared
@@ -104,16 +104,11 @@ class BoxHealth(BoxFigures):
 
 
 @shape
-class TestOnBox:
+class TestOnBox(TestName):
     """A test whose failures a box explains, alone or with the others of `boxes`. `only`: it failed
     on no other one. `before`: so it did before the note of the box.
     """
 
-    __test__ = False  # pytest: not a test class
-
-    repo_key: str
-    suite: str
-    test_id: str
     box_key: str
     boxes: tuple[str, ...]
     only: bool
@@ -151,15 +146,12 @@ class BoxShares:
 
 
 @shape
-class FailedAlone:
+class FailedAlone(TestName):
     """A test that failed at first on this box and on no other that ran it at the commit: on so many
     `commits`, two or more, `of` those on which another box ran it too. One that fails on all boxes
     alike is left out: it fails alone by chance.
     """
 
-    repo_key: str
-    suite: str
-    test_id: str
     commits: int
     of: int
 

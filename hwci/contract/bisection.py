@@ -3,6 +3,7 @@
 beside the rules"). Chances are between 0 and 1.
 """
 
+from hwci.contract.commits import CommitSubject
 from hwci.contract.scope import PeriodOfDays
 from hwci.contract.shape import Open, shape
 from hwci.contract.vocabulary import MissingCommit
@@ -12,13 +13,11 @@ AT_ONCE_MAX = 8
 
 
 @shape
-class Candidate:
+class Candidate(CommitSubject):
     """A commit with the runs of the test on it, by their first attempt. `chance`: that the test
     fails since this commit; where `ofHistory`, as every other answer has it (semantics, 13).
     """
 
-    sha: str
-    subject: str
     failed: int
     runs: int
     chance: float

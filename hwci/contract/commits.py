@@ -1,11 +1,35 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Commits as answers name them: those that broke a test, its fix, and what they changed."""
+"""Commits: as a run sent them, and as answers name those that broke a test, its fix, and what
+they changed.
+"""
 
 from datetime import datetime
 from typing import ClassVar
 
-from hwci.contract.shape import Open, shape
+from hwci.contract.shape import Open, sent, shape
 from hwci.contract.vocabulary import FileKind
+
+
+@sent
+class Commit:
+    """A commit of `changes`. `files_truncated`: it changed more files than were sent."""
+
+    sha: str
+    subject: str = ""
+    committed_at: datetime | None = None
+    files: tuple[str, ...] = ()
+    files_truncated: bool = False
+
+
+@sent
+class ChangeList:
+    """Commits after `base_sha` up to the tested one, oldest first: since the previous run of the
+    same workflow on the same branch.
+    """
+
+    base_sha: str | None
+    commits: tuple[Commit, ...] = ()
+    truncated: bool = False
 
 
 @shape
@@ -44,14 +68,12 @@ class ChangedFile:
 
 
 @shape
-class ChangedCommit:
+class ChangedCommit(CommitSubject):
     """A commit that a run listed.
 
     At most 200 files are shown of `files_total`, firmware and harness files before others.
     """
 
-    sha: str
-    subject: str
     committed_at: datetime | None
     files: tuple[ChangedFile, ...]
     files_total: int

@@ -6,6 +6,8 @@
 from typing import ClassVar
 
 from hwci.contract.days import CalendarDay
+from hwci.contract.flaky_tests import Figures
+from hwci.contract.scope import TestName
 from hwci.contract.shape import ListPage, shape
 
 
@@ -19,27 +21,22 @@ class SlotAttempts:
 
 
 @shape
-class BoxHistory:
-    """A test on one box: the slots in which it was attempted, in order, and the figures of its row
-    in "Flakiest tests" of this box alone.
-    """
+class BoxSlots:
+    """A test on one box: the slots in which it was attempted, in order."""
 
     box_key: str
     slots: tuple[SlotAttempts, ...]
-    run_reports: int
-    attempts: int
-    failed_attempts: int
-    retry_passes: int
-    flake_rate: float
 
 
 @shape
-class FlakyTestHistory:
+class BoxHistory(Figures, BoxSlots):
+    """The same, and the figures of its row in "Flakiest tests" of this box alone."""
+
+
+@shape
+class FlakyTestHistory(TestName):
     """A row of "Flakiest tests" over time. `slots`: of all boxes; at most 50 are shown, by name."""
 
-    repo_key: str
-    suite: str
-    test_id: str
     slots: tuple[SlotAttempts, ...]
     boxes: tuple[BoxHistory, ...]
     boxes_total: int

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A row of "Flakiest tests" (spec, "Metrics page")."""
 
+from hwci.contract.scope import TestName
 from hwci.contract.shape import shape
 
 
@@ -15,12 +16,22 @@ def is_flake_seen(retry_passes: int, flaky_failures: int) -> bool:
 
 
 @shape
-class FlakyTest:
-    """A row of "Flakiest tests". `flake_rate` is a percentage (metric rule 1)."""
+class Figures:
+    """What the table counts of a test, on all its boxes or on one. `flake_rate` is a percentage
+    (metric rule 1).
+    """
 
-    repo_key: str
-    suite: str
-    test_id: str
+    run_reports: int
+    attempts: int
+    failed_attempts: int
+    retry_passes: int
+    flake_rate: float
+
+
+@shape
+class FlakyTest(TestName):
+    """A row of "Flakiest tests", with its figures on all boxes."""
+
     boxes: int
     run_reports: int
     attempts: int

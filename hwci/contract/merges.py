@@ -7,13 +7,15 @@ from datetime import datetime
 
 from hwci.contract.runs import RunOnBox
 from hwci.contract.scope import PeriodOfDays, ProductKey
-from hwci.contract.shape import ListPage, Open, shape
+from hwci.contract.shape import ListPage, Open, sent, shape
 from hwci.contract.vocabulary import MissingRun, UncheckedCause
 
 
-@shape
+@sent
 class Merge:
-    """An announced merge. `suite` null: Unassigned."""
+    """An announced merge. `suite` null: Unassigned, a run of any product can check it. `ci_url`:
+    the page of the job that announced it.
+    """
 
     repo_key: str
     suite: str | None
@@ -96,13 +98,11 @@ class PlannedRun:
 
 
 @shape
-class UnplannedMerges:
+class UnplannedMerges(ProductKey):
     """Merges announced for a product for which no run can be planned, and why. `suite` null: they
     are Unassigned.
     """
 
-    repo_key: str
-    suite: str | None
     merges: int
     missing: Open[MissingRun]
     missing_text: str

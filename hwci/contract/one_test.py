@@ -13,17 +13,6 @@ from hwci.contract.statements import Certainty, Statement
 
 
 @shape
-class TestName:
-    """A test, and the product it belongs to."""
-
-    __test__ = False  # pytest: not a test class
-
-    repo_key: str
-    suite: str
-    test_id: str
-
-
-@shape
 class Verdicts:
     """Failing results by what the harness blamed."""
 

@@ -3,6 +3,7 @@
 
 from datetime import datetime
 
+from hwci.contract.scope import ProductKey
 from hwci.contract.shape import shape
 
 
@@ -24,13 +25,11 @@ class Targets:
 
 
 @shape
-class Product:
+class Product(ProductKey):
     """A known product. `merge_trigger` null: not configured. `suite` null: a repository of which
     a merge was announced without one.
     """
 
-    repo_key: str
-    suite: str | None
     configured: bool
     merge_trigger: bool | None
     last_report_at: datetime | None

@@ -4,7 +4,8 @@
 from datetime import datetime
 from uuid import UUID
 
-from hwci.contract.shape import Open, shape
+from hwci.contract.commits import ChangeList
+from hwci.contract.shape import Open, sent, shape
 from hwci.contract.vocabulary import (
     Outcome,
     RunEnding,
@@ -47,7 +48,7 @@ class TestCounts:
     retried: int
 
 
-@shape
+@sent
 class TestResult:
     """What a run reported of one test."""
 
@@ -60,7 +61,8 @@ class TestResult:
 
 @shape
 class Run:
-    """A run record. Fields that only the report has are null until it arrives. `result`: in a list
+    """A run on one box, live or reported; a report in parts is one record, its tests together
+    (semantics, 1.9). Fields that only the report has are null until it arrives. `result`: in a list
     that was asked for a test (`testId`), what the run gave for it. `ending`: passed, if no test
     of it failed and the CI calls it a success.
     """
@@ -87,36 +89,22 @@ class Run:
     ending: Open[RunEnding] | None = None
 
 
-@shape
-class RunItem:
-    """One test of a run. In a live run, a test without an outcome is still running."""
+@sent
+class RunTest:
+    """A test of a live run, as its box sent it. `outcome` null: it is running."""
 
     id: str
     outcome: Open[Outcome] | None
     attempts: int | None
+
+
+@shape
+class RunItem(RunTest):
+    """One test of a run. In a live run, a test without an outcome is still running."""
+
     duration_s: float | None
     verdict: Open[Verdict] | None
     message: str | None = None
-
-
-@shape
-class RunCommit:
-    """One commit of a run's changes."""
-
-    sha: str
-    subject: str
-    committed_at: datetime | None
-    files: tuple[str, ...]
-    files_truncated: bool
-
-
-@shape
-class RunChanges:
-    """Commits since the previous run of the same workflow on the same branch."""
-
-    base_sha: str | None
-    commits: tuple[RunCommit, ...]
-    truncated: bool
 
 
 @shape
@@ -135,17 +123,8 @@ class RunDetail(Run):
 
     items: tuple[RunItem, ...]
     covers_shas: tuple[str, ...]
-    changes: RunChanges | None
+    changes: ChangeList | None
     rerun_of: RerunOf | None = None
-
-
-@shape
-class RunTest:
-    """A test of a live run, as its box sent it."""
-
-    id: str
-    outcome: Open[Outcome] | None
-    attempts: int | None
 
 
 @shape

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What an answer is about: a period, a product."""
+"""What an answer is about: a period, a product, a test."""
 
 from datetime import datetime
 from typing import ClassVar
@@ -24,3 +24,14 @@ class ProductKey:
 
     repo_key: str
     suite: str | None
+
+
+@shape
+class TestName:
+    """A test, and the product it belongs to."""
+
+    __test__ = False  # pytest: not a test class
+
+    repo_key: str
+    suite: str
+    test_id: str

@@ -5,6 +5,7 @@ between 0 and 1.
 
 from datetime import datetime
 
+from hwci.contract.commits import CommitSubject
 from hwci.contract.flaky_tests import FlakyTest
 from hwci.contract.shape import Open, shape
 from hwci.contract.shares import Share
@@ -13,15 +14,19 @@ from hwci.contract.vocabulary import CommitKind
 
 
 @shape
-class SuspectCommit:
-    """A commit, and the chance that it made the test flaky. `kind`: what it changed; `seenAt`: when
-    a report named it first.
+class BranchCommit(CommitSubject):
+    """A commit of a branch. `kind`: what it changed; `seenAt`: when a report named it first, or the
+    tested commit after it that lists it.
     """
 
-    sha: str
-    subject: str
     kind: Open[CommitKind]
     seen_at: datetime
+
+
+@shape
+class SuspectCommit(BranchCommit):
+    """A commit, and the chance that it made the test flaky."""
+
     chance: float
 
 

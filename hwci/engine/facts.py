@@ -2,7 +2,8 @@
 """What CI sent and what people reviewed, as plain values: the engine's input.
 
 This module decides what a fact is made of (spec, "Resources and their fields") and how an id is
-derived from it. It draws no conclusion. All times are aware and in UTC, to the microsecond; every
+derived from it; merges and changes are shapes of the contract, which answers show as they were
+sent. It draws no conclusion. All times are aware and in UTC, to the microsecond; every
 sha is in lower case.
 """
 
@@ -13,6 +14,8 @@ from functools import lru_cache
 from typing import NamedTuple
 from uuid import UUID, uuid5
 
+from hwci.contract.commits import ChangeList
+from hwci.contract.merges import Merge
 from hwci.contract.products import Links, Targets
 from hwci.contract.vocabulary import Outcome, ReviewAction, Trigger, Verdict
 
@@ -50,20 +53,6 @@ class FailureKey(NamedTuple):
     sha: str
 
 
-@dataclass(frozen=True, slots=True)
-class Announcement:
-    """An announced merge. `suite` None: a run of any product can check it. `ci_url`: the page of
-    the job that announced it.
-    """
-
-    repo_key: str
-    suite: str | None
-    sha: str
-    branch: str
-    merged_at: datetime
-    ci_url: str | None = None
-
-
 @dataclass(slots=True, unsafe_hash=True)
 class TestItem:
     """One test of a run report. `message`: what its harness wrote of the failure; no rule reads
@@ -79,26 +68,6 @@ class TestItem:
     duration_s: float = 0.0
     verdict: Verdict = Verdict.UNKNOWN
     message: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Commit:
-    """A commit of `changes`. `files_truncated`: it changed more files than were sent."""
-
-    sha: str
-    subject: str = ""
-    committed_at: datetime | None = None
-    files: tuple[str, ...] = ()
-    files_truncated: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Changes:
-    """Commits after `base_sha` up to the tested one, oldest first."""
-
-    base_sha: str | None
-    commits: tuple[Commit, ...] = ()
-    truncated: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +101,7 @@ class Report:
     box_key: str
     tests: tuple[TestItem, ...]
     covers_shas: tuple[str, ...] = ()
-    changes: Changes | None = None
+    changes: ChangeList | None = None
     part_of: Part | None = None
     ci_run: int | None = None
     ci_url: str | None = None
@@ -185,7 +154,7 @@ class Review:
 class Facts:
     """All facts of one organization; of each identity the fact that counts (semantics, 1.5)."""
 
-    announcements: tuple[Announcement, ...] = ()
+    announcements: tuple[Merge, ...] = ()
     reports: tuple[Report, ...] = ()
     configs: Mapping[Product, SuiteConfig] = field(default_factory=dict)
     reviews: Mapping[FailureKey, Review] = field(default_factory=dict)

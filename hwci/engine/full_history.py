@@ -14,10 +14,10 @@ from functools import cached_property
 from typing import NamedTuple
 from uuid import UUID
 
+from hwci.contract.commits import ChangeList
+from hwci.contract.merges import Merge
 from hwci.contract.vocabulary import FailureClass, Outcome
 from hwci.engine.facts import (
-    Announcement,
-    Changes,
     Facts,
     FailureKey,
     Lane,
@@ -37,8 +37,8 @@ from hwci.engine.history import (
     Failure,
     LaneCommit,
     LaneRun,
-    Merge,
     MergeCounts,
+    MergeState,
     Notable,
     Place,
     ProductState,
@@ -89,13 +89,13 @@ class FullHistory:
         self._reports = sorted(facts.reports, key=report_order)
 
     def extent(self, scope: Scope, period: Period) -> Period | None:
-        merged = [merge.announcement.merged_at for merge in self.merges(scope, period)]
+        merged = [merge.merged_at for merge, _ in self.merges(scope, period)]
         times = [*merged, *(report.started_at for report in self._reports_of(scope, period))]
         return Period(min(times), max(times)) if times else None
 
-    def merges(self, scope: Scope, period: Period) -> Sequence[Merge]:
+    def merges(self, scope: Scope, period: Period) -> Sequence[MergeState]:
         return [
-            Merge(
+            MergeState(
                 announcement,
                 count_checks(
                     announcement, self.sighted_runs(announcement.repo_key, announcement.sha)
@@ -111,9 +111,9 @@ class FullHistory:
         merges = self.merges(scope, period)
         return MergeCounts(sum(merge.checked for merge in merges), len(merges))
 
-    def newest_unchecked(self, scope: Scope, period: Period, most: int) -> Sequence[Announcement]:
+    def newest_unchecked(self, scope: Scope, period: Period, most: int) -> Sequence[Merge]:
         merges = self.merges(scope, period)
-        return in_order(merge.announcement for merge in merges if not merge.checked)[:most]
+        return in_order(merge for merge, checked in merges if not checked)[:most]
 
     def sighted_runs(self, repo_key: str, sha: str) -> Sequence[SightedRun]:
         return self._sighted.get((repo_key, sha), ())
@@ -257,7 +257,7 @@ class FullHistory:
     def changes_listing(self, repo_key: str, sha: str) -> Sequence[RunChanges]:
         return self._listing.get((repo_key, sha), ())
 
-    def first_listing(self, repo_key: str, shas: Sequence[str]) -> Mapping[str, Changes]:
+    def first_listing(self, repo_key: str, shas: Sequence[str]) -> Mapping[str, ChangeList]:
         listings = {sha: self.changes_listing(repo_key, sha) for sha in shas}
         return {sha: listing[0].changes for sha, listing in listings.items() if listing}
 

@@ -12,18 +12,11 @@ from datetime import datetime
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 from uuid import UUID
 
+from hwci.contract.commits import ChangeList
+from hwci.contract.merges import Merge
 from hwci.contract.scope import ProductKey
 from hwci.contract.vocabulary import FailureClass, Outcome, Reason, Verdict
-from hwci.engine.facts import (
-    Announcement,
-    Changes,
-    FailureKey,
-    Lane,
-    Product,
-    Review,
-    SuiteConfig,
-    TestKey,
-)
+from hwci.engine.facts import FailureKey, Lane, Product, Review, SuiteConfig, TestKey
 from hwci.engine.periods import Period, Slots
 
 Row = TypeVar("Row")
@@ -239,10 +232,10 @@ class Sighting(NamedTuple):
     has_tests: bool
 
 
-class Merge(NamedTuple):
-    """An announcement, and whether a run checked it."""
+class MergeState(NamedTuple):
+    """An announced merge, and whether a run checked it."""
 
-    announcement: Announcement
+    merge: Merge
     checked: bool
 
 
@@ -277,7 +270,7 @@ class RunChanges:
     workflow: str
     branch: str
     sha: str
-    changes: Changes
+    changes: ChangeList
     ci_run: int | None = None
 
 
@@ -296,7 +289,7 @@ class EpisodeRuns(NamedTuple):
     which its test passed on its fix; None if it has no fix.
     """
 
-    under_test: Changes | None
+    under_test: ChangeList | None
     fixed_at: datetime | None
 
 
@@ -353,7 +346,7 @@ class History(Protocol):
     def extent(self, scope: Scope, period: Period) -> Period | None:
         """Time of the first and last run or merge in the period; None if there is none."""
 
-    def merges(self, scope: Scope, period: Period) -> Sequence[Merge]:
+    def merges(self, scope: Scope, period: Period) -> Sequence[MergeState]:
         """Announcements of the period by `merged_at`. A scope of one product holds only merges
         announced for it; one of a repository holds its unassigned merges too.
         """
@@ -361,7 +354,7 @@ class History(Protocol):
     def merge_counts(self, scope: Scope, period: Period) -> MergeCounts:
         """Numbers of the merges that `merges` returns."""
 
-    def newest_unchecked(self, scope: Scope, period: Period, most: int) -> Sequence[Announcement]:
+    def newest_unchecked(self, scope: Scope, period: Period, most: int) -> Sequence[Merge]:
         """The first of these merges that no run checked, in the order of their table."""
 
     def sighted_runs(self, repo_key: str, sha: str) -> Sequence[SightedRun]:
@@ -436,7 +429,7 @@ class History(Protocol):
     def changes_listing(self, repo_key: str, sha: str) -> Sequence[RunChanges]:
         """Changes of all runs of the repository whose `commits` list the sha, by `order`."""
 
-    def first_listing(self, repo_key: str, shas: Sequence[str]) -> Mapping[str, Changes]:
+    def first_listing(self, repo_key: str, shas: Sequence[str]) -> Mapping[str, ChangeList]:
         """The first of `changes_listing` for each of these commits that has any."""
 
     def changes_based_on(self, repo_key: str, sha: str) -> Sequence[RunChanges]:

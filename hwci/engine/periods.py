@@ -7,7 +7,7 @@ not know what is counted in them.
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 
@@ -18,25 +18,14 @@ _DAY = timedelta(days=1)
 _EARLIEST = datetime.min.replace(tzinfo=UTC)
 
 
-@dataclass(frozen=True, slots=True)
-class Period:
+class Period(PeriodOfDays):
     """Both ends belong to the period (semantics, 10). `days`: as many as a person asked for, or how
     many times 24 hours it takes to hold it, at least once.
     """
 
-    start: datetime
-    end: datetime
-    days: int = field(default=0, compare=False)
-
-    def __post_init__(self) -> None:
-        if not self.days:
-            days = max(1, -(-(self.end - self.start) // _DAY))
-            object.__setattr__(self, "days", days)
-
-    @property
-    def shown(self) -> PeriodOfDays:
-        """The period as answers have it."""
-        return PeriodOfDays(days=self.days, start=self.start, end=self.end)
+    def __init__(self, start: datetime, end: datetime, days: int = 0) -> None:
+        days = days or max(1, -(-(end - start) // _DAY))
+        super().__init__(days=days, start=start, end=end)
 
 
 def last_days(days: int, as_of: datetime) -> Period:

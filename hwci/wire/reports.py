@@ -12,6 +12,8 @@ from pydantic import AfterValidator, Field, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
 
 from hwci.contract import products
+from hwci.contract.commits import ChangeList, Commit
+from hwci.contract.merges import Merge
 from hwci.contract.vocabulary import Outcome, Trigger, Verdict
 from hwci.engine import facts
 from hwci.engine.patterns import check_patterns
@@ -47,9 +49,9 @@ class MergeAnnouncement(CiBody):
     merged_at: Time
     ci_url: Address | None = None
 
-    def fact(self) -> facts.Announcement:
+    def fact(self) -> Merge:
         """Return the announcement."""
-        return facts.Announcement(**dict(self))
+        return Merge(**dict(self))
 
 
 class TestItem(CiPart):
@@ -85,12 +87,12 @@ class Changes(CiPart):
     commits: Annotated[Sequence[CommitItem], ListRule(limits.COMMITS_MAX)]
     truncated: bool | None = None
 
-    def fact(self) -> facts.Changes:
+    def fact(self) -> ChangeList:
         """Return the changes."""
         commits = [
-            facts.Commit(**vars(commit) | {"files": tuple(commit.files)}) for commit in self.commits
+            Commit(**vars(commit) | {"files": tuple(commit.files)}) for commit in self.commits
         ]
-        return facts.Changes(self.base_sha, tuple(commits), bool(self.truncated))
+        return ChangeList(self.base_sha, tuple(commits), bool(self.truncated))
 
 
 class PartOf(CiPart):

@@ -4,8 +4,9 @@
 import random
 from dataclasses import replace
 
+from hwci.contract.commits import ChangeList
 from hwci.contract.vocabulary import Label, ReviewAction
-from hwci.engine.facts import Changes, Facts, Product, Report, Review
+from hwci.engine.facts import Facts, Product, Report, Review
 from hwci.engine.full_history import FullHistory
 from hwci.engine.history import Scope
 from hwci.engine.rules.labels import Group, groups_of
@@ -43,7 +44,7 @@ def tangle(seed: int) -> Facts:
     for _ in range(60):
         one = draw.next_report()
         if one.changes is not None and one.changes.base_sha == one.sha:
-            one = replace(one, changes=Changes(one.sha))
+            one = replace(one, changes=ChangeList(one.sha))
         reports[one.repo_key, one.run_id, one.run_attempt, one.box_key] = one
     configs = {Product(one.repo_key, one.suite): one for one in (draw.config() for _ in range(3))}
     facts = Facts(reports=tuple(reports.values()), configs=configs)

@@ -13,8 +13,9 @@ from hwci.analysis.failures.what_if import what_if
 from hwci.analysis.flaky.suspects import flaky_tests
 from hwci.analysis.merges.merge_plan import plan
 from hwci.analysis.merges.unchecked import explain
+from hwci.contract.merges import Merge
 from hwci.contract.vocabulary import Label
-from hwci.engine.facts import Announcement, Facts, Report
+from hwci.engine.facts import Facts, Report
 from hwci.engine.rules.labels import groups_of
 from hwci.wire.queries import SuspectsQuery
 from tests.engine.timeline import (
@@ -82,7 +83,7 @@ HISTORIES = {
 
 @pytest.mark.parametrize("name", HISTORIES)
 def test_no_answer_fails_or_compares_what_cannot_be_compared(name: str) -> None:
-    merge = Announcement(REPO, SUITE, "fffffff", MAIN, minute(1))
+    merge = Merge(REPO, SUITE, "fffffff", MAIN, minute(1))
     history = FullRecordedRuns(ORG, Facts((merge,), tuple(HISTORIES[name])))
     about = history, ALL, EVER
     compared = benches(*about, 100, KnownOfBoxes({}, {}))

@@ -10,9 +10,9 @@ from hwci.analysis.failures.causes import (
     to_review,
 )
 from hwci.contract.causes import Cause
-from hwci.contract.commits import FilesOfKind
+from hwci.contract.commits import Commit, FilesOfKind
 from hwci.contract.vocabulary import FailureClass, FileKind, Outcome
-from hwci.engine.facts import Commit, Report
+from hwci.engine.facts import Report
 from hwci.engine.page.reading import read_classified
 from tests.analysis.stories import BROKEN, run
 from tests.engine.timeline import ALL, EVER, ORG, Past, changes, commit

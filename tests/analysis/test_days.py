@@ -12,7 +12,6 @@ import pytest
 from hwci.analysis.certainty import share_of_cases, wilson
 from hwci.analysis.periods.days import by_day
 from hwci.engine.calendar import DAYS_MAX, calendar_days
-from hwci.engine.page.over_time import Dates
 from hwci.engine.periods import last_days
 from tests.support.soak import rounds
 
@@ -97,9 +96,9 @@ def test_what_is_counted_is_counted_on_its_day() -> None:
     period = last_days(2, at("2026-06-10T12:00:00+02:00"))
     midnight = at("2026-06-09T00:00:00+02:00")
     times = [period.start, midnight - NEXT, midnight, midnight, period.end]
-    counted = by_day(
-        Dates(times, times, times, [], [midnight], times), calendar_days(period, BERLIN)
-    )
+    others = dict.fromkeys(("merges_checked", "real_fw_bugs", "flaky_failures", "runs"), times)
+    dates = {"merges_announced": times, "infra_runs": [midnight], **others}
+    counted = by_day(dates, period, calendar_days(period, BERLIN))
 
     assert [one.merges_announced for one in counted] == [2, 2, 1]
     assert [one.infra_runs for one in counted] == [0, 1, 0]

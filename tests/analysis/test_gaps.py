@@ -11,9 +11,10 @@ from typing import Any
 import pytest
 
 from hwci.analysis.failures.gaps import Decides, Filling, budget
+from hwci.contract.commits import ChangeList, Commit
 from hwci.contract.explanations import Gaps
 from hwci.contract.vocabulary import FailureClass, Gap, Label, Outcome, Verdict
-from hwci.engine.facts import Changes, Commit, Facts, Product, Report, SuiteConfig
+from hwci.engine.facts import Facts, Product, Report, SuiteConfig
 from hwci.engine.full_history import FullHistory
 from hwci.engine.history import OutOfTimeError
 from hwci.engine.rules.classify import Classifier
@@ -236,7 +237,7 @@ def _whole_lists(
     if one.changes.truncated:
         goal = goal if one.started_at > group.last.place.started_at else ()
         commits = (*goal, Commit("d" * 7, files=files), *commits)
-    return replace(one, changes=Changes(one.changes.base_sha, commits))
+    return replace(one, changes=ChangeList(one.changes.base_sha, commits))
 
 
 def _connecting(facts: Facts, group: Group, files: tuple[str, ...]) -> Report:

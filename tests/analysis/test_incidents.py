@@ -9,8 +9,9 @@ import pytest
 
 from hwci.analysis.failures.incidents import Described, Incident, described, failures_of, incidents
 from hwci.contract.incidents import Merged
+from hwci.contract.merges import Merge
 from hwci.contract.vocabulary import Label
-from hwci.engine.facts import Announcement, Report
+from hwci.engine.facts import Report
 from hwci.engine.page.reading import read_failures
 from hwci.engine.periods import Period
 from tests.analysis.stories import BROKEN, run
@@ -118,7 +119,7 @@ def test_an_incident_knows_whether_merges_go_to_its_branch() -> None:
     release = replace(run("y", 9, {"i2c": "F"}, "box-9"), branch="release")
     merges = [("b", MAIN), ("c", MAIN), ("d", "release")]
     past = Past([*BROKEN, topic, release]).announced(
-        *(Announcement(REPO, None, sha, branch, minute(1)) for sha, branch in merges)
+        *(Merge(REPO, None, sha, branch, minute(1)) for sha, branch in merges)
     )
 
     assert {(one.lane.branch, one.on_merge_branch, one.on_main_branch) for one in found(past)} == {
@@ -177,7 +178,7 @@ TOPIC = [
 def topic(*merges: str, sent: tuple[str, ...] = ("x", "m")) -> Merged | None:
     """Return where the topic branch was merged; `sent`: the commits that the run on main lists."""
     on_main = replace(TOPIC[1], changes=changes("a", *sent))
-    announced = [Announcement(REPO, None, sha, MAIN, minute(1)) for sha in merges]
+    announced = [Merge(REPO, None, sha, MAIN, minute(1)) for sha in merges]
     past = Past([TOPIC[0], on_main]).announced(*announced)
     (one,) = (row for row in shown(past) if row.incident.lane.branch == "topic")
     return one.merged
@@ -207,7 +208,7 @@ def test_a_merged_branch_shows_how_its_tests_do_where_it_was_merged() -> None:
 def test_what_passes_where_it_was_merged_needs_no_look(there: dict[str, str], looked: str) -> None:
     failing = replace(run("x", 2, {"i2c": "F", "spi": "F"}, base="a"), branch="topic")
     on_main = replace(run("m", 3, there), changes=changes("a", "x", "m"))
-    past = Past([failing, on_main]).announced(Announcement(REPO, None, "m", MAIN, minute(1)))
+    past = Past([failing, on_main]).announced(Merge(REPO, None, "m", MAIN, minute(1)))
     (one,) = (row for row in shown(past) if row.incident.lane.branch == "topic")
     assert one.look_first == looked
 
@@ -215,7 +216,7 @@ def test_what_passes_where_it_was_merged_needs_no_look(there: dict[str, str], lo
 def test_the_last_run_after_a_merge_decides_how_a_test_does() -> None:
     before = run("o", 1, {"i2c": "F"}, base="a")
     last = run("n", 4, {"i2c": "F"}, base="m")
-    merges = [Announcement(REPO, None, "m", MAIN, minute(1))]
+    merges = [Merge(REPO, None, "m", MAIN, minute(1))]
 
     def after_merge(*runs: Report) -> Merged | None:
         past = Past([TOPIC[0], *runs]).announced(*merges)

@@ -11,14 +11,15 @@ from itertools import combinations, product
 from typing import Any
 
 from hwci.analysis.merges.merge_plan import CommitRun, LeastRuns, plan
+from hwci.contract.merges import Merge
 from hwci.contract.vocabulary import MissingRun
-from hwci.engine.facts import Announcement, Part, Report
+from hwci.engine.facts import Part, Report
 from tests.engine.timeline import ALL, EVER, MAIN, ORG, REPO, SUITE, Past, changes, minute, report
 from tests.support.outcomes import FullRecordedRuns
 from tests.support.soak import rounds
 
 OTHER = "boot"
-MERGE = Announcement(REPO, SUITE, "b", MAIN, minute(1))
+MERGE = Merge(REPO, SUITE, "b", MAIN, minute(1))
 
 
 def ran(at: float, seconds: float, box: str = "box-1", **given: Any) -> Report:
@@ -27,7 +28,7 @@ def ran(at: float, seconds: float, box: str = "box-1", **given: Any) -> Report:
     return replace(made, ended_at=made.started_at + timedelta(seconds=seconds))
 
 
-def planned(reports: Sequence[Report], *merges: Announcement) -> LeastRuns:
+def planned(reports: Sequence[Report], *merges: Merge) -> LeastRuns:
     past = Past([*reports]).announced(*merges)
     return plan(FullRecordedRuns(ORG, past.facts), ALL, EVER, past.read().unchecked_merges)
 
@@ -112,7 +113,7 @@ def test_the_cheapest_runs_come_first() -> None:
     assert found.board_seconds == 70
 
 
-def story(draw: random.Random) -> tuple[list[Report], list[Announcement]]:
+def story(draw: random.Random) -> tuple[list[Report], list[Merge]]:
     """Runs of two products and repositories on three boxes, and merges of two commits."""
     reports = [
         ran(
@@ -127,7 +128,7 @@ def story(draw: random.Random) -> tuple[list[Report], list[Announcement]]:
     ]
     identities = [*product([REPO, "else"], [SUITE, OTHER, None], "bc")]
     merges = [
-        Announcement(repo, suite, sha, MAIN, minute(draw.randint(0, 9)))
+        Merge(repo, suite, sha, MAIN, minute(draw.randint(0, 9)))
         for repo, suite, sha in draw.sample(identities, draw.randint(1, 4))
     ]
     return reports, merges
@@ -136,12 +137,12 @@ def story(draw: random.Random) -> tuple[list[Report], list[Announcement]]:
 Run = tuple[str, str, str, str]  # repository, suite, commit, box
 
 
-def does(run: Run, merge: Announcement) -> bool:
+def does(run: Run, merge: Merge) -> bool:
     repo, suite, sha, _ = run
     return (repo, sha) == (merge.repo_key, merge.sha) and merge.suite in {None, suite}
 
 
-def all_runs(reports: Sequence[Report], merges: Sequence[Announcement]) -> dict[Run, float]:
+def all_runs(reports: Sequence[Report], merges: Sequence[Merge]) -> dict[Run, float]:
     """Every run that could be planned, with the time that it takes."""
     last = {one.box_key: one.hello_ok for one in sorted(reports, key=lambda one: one.started_at)}
     times: dict[tuple[str, str, str], list[float]] = {}
@@ -157,7 +158,7 @@ def all_runs(reports: Sequence[Report], merges: Sequence[Announcement]) -> dict[
     return {run: took for run, took in found.items() if any(does(run, one) for one in merges)}
 
 
-def fewest(runs: dict[Run, float], merges: Sequence[Announcement]) -> tuple[int, float]:
+def fewest(runs: dict[Run, float], merges: Sequence[Merge]) -> tuple[int, float]:
     """Number and time of the best set among all sets of runs that check what can be checked."""
     able = [one for one in merges if any(does(run, one) for run in runs)]
     for size in range(len(able) + 1):

@@ -10,11 +10,12 @@ from pathlib import Path
 from uuid import UUID
 
 from hwci.analysis.flaky.suspects import SeenProduct
-from hwci.analysis.outcomes import NotableResult, ProductOutcomes, RunOutcomes
+from hwci.analysis.outcomes import ProductOutcomes, RunOutcomes
 from hwci.analysis.statements import known_of, statement_of
 from hwci.ci.results.model import merged
 from hwci.ci.results.read import read_results
 from hwci.ci.results.verdicts import Rules, with_built_in
+from hwci.contract.runs import TestResult
 from hwci.contract.vocabulary import Claim, Outcome, Trigger
 from hwci.engine.facts import Facts, Product, Report
 from tests.simulation.fleet import EPOCH
@@ -67,7 +68,7 @@ def _run(report: Report, path: Path, rules: Rules, numbers: dict[str, int]) -> R
         ran=sum(1 << number for number in order),
         order=order,
         notable={
-            numbers[test.id]: NotableResult(test.outcome, test.attempts, test.verdict)
+            numbers[test.id]: TestResult(test.outcome, test.attempts, test.verdict)
             for test in tests
             if test.outcome is Outcome.FAIL
         },

@@ -18,10 +18,11 @@ from hwci.analysis.flaky.onset import rates_beside
 from hwci.analysis.flaky.suspect_words import of_change
 from hwci.analysis.flaky.suspects import Intermittent, SeenProduct, bisected
 from hwci.analysis.flaky_rows import answered, rated, whole
+from hwci.contract.commits import ChangeList, Commit
 from hwci.contract.shape import ListPage
 from hwci.contract.suspects import AnsweredTest, FlakyRow, RatedTest, SuspectedTest
 from hwci.contract.vocabulary import CommitKind, Outcome, RankBy, Verdict
-from hwci.engine.facts import Changes, Commit, Facts, Report, TestItem
+from hwci.engine.facts import Facts, Report, TestItem
 from hwci.engine.history import Scope
 from hwci.engine.rules.flakiness import flakiest
 from hwci.wire.codec import as_json, from_json
@@ -104,7 +105,7 @@ def test_what_the_commit_changed_is_said_only_where_it_is_news(
     assert of_change(replace(since, before=0.1, by_kind=kinds, usual=of_all)) == says
 
 
-def _firmware(changes: Changes) -> tuple[Commit, ...]:
+def _firmware(changes: ChangeList) -> tuple[Commit, ...]:
     return tuple(replace(one, files=FILES["firmware"]) for one in changes.commits)
 
 
@@ -379,7 +380,7 @@ def test_rebases_that_list_commits_in_a_circle_give_no_figure() -> None:
     facts = _of_commits(runs)
     last, first = facts.reports[7].sha, facts.reports[0].sha
     turned = [
-        replace(one, changes=Changes(last, (Commit(first),))) if one.sha == first else one
+        replace(one, changes=ChangeList(last, (Commit(first),))) if one.sha == first else one
         for one in facts.reports
     ]
     assert text_of(only(with_reports(facts, turned))) == (
@@ -435,7 +436,7 @@ def _of_commits(runs: Sequence[tuple[int, bool]]) -> Facts:
             replace(
                 _with(before, "boot", failing),
                 sha=f"{commit:040x}",
-                changes=Changes(f"{commit - 1:040x}", (Commit(f"{commit:040x}"),))
+                changes=ChangeList(f"{commit - 1:040x}", (Commit(f"{commit:040x}"),))
                 if commit
                 else None,
                 run_id=number,

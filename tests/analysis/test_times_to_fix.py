@@ -16,9 +16,9 @@ import pytest
 from hwci.analysis.failures.incidents import incidents
 from hwci.analysis.periods.spread import FEWEST, spread
 from hwci.analysis.periods.times_to_fix import times_to_fix
+from hwci.contract.merges import Merge
 from hwci.contract.times_to_fix import IncidentTimes, TimesToFix
 from hwci.contract.vocabulary import Label
-from hwci.engine.facts import Announcement
 from hwci.engine.periods import Period, last_days
 from tests.analysis.stories import BROKEN, run, story
 from tests.analysis.stories import runs as together_again
@@ -50,8 +50,8 @@ def found(past: Past, period: Period = EVER) -> dict[tuple[str | None, str | Non
     return {(row.suite, row.box_key): row for row in rows}
 
 
-def merged(sha: str, at: float, branch: str = MAIN, suite: str | None = None) -> Announcement:
-    return Announcement(REPO, suite, sha, branch, minute(at))
+def merged(sha: str, at: float, branch: str = MAIN, suite: str | None = None) -> Merge:
+    return Merge(REPO, suite, sha, branch, minute(at))
 
 
 def broken_often(merges: dict[str, float]) -> Past:

@@ -10,25 +10,24 @@ from dataclasses import replace
 import pytest
 
 from hwci.analysis.merges.unchecked import CAUSES, UncheckedMerge, explain
+from hwci.contract.merges import Merge
 from hwci.contract.vocabulary import UncheckedCause
-from hwci.engine.facts import Announcement, Report
+from hwci.engine.facts import Report
 from tests.engine.timeline import BOX, MAIN, REPO, SUITE, Past, changes, minute, report
 from tests.support.soak import rounds
 
-MERGE = Announcement(REPO, SUITE, "b", MAIN, minute(1))
+MERGE = Merge(REPO, SUITE, "b", MAIN, minute(1))
 ANY = replace(MERGE, suite=None)
 OTHER = "boot"
 
 
-def explained(reports: Sequence[Report], *merges: Announcement) -> list[UncheckedMerge]:
+def explained(reports: Sequence[Report], *merges: Merge) -> list[UncheckedMerge]:
     """The causes of these merges, of those among them that no run checked."""
     past = Past([*reports]).announced(*merges)
     return explain(past.history, past.read().unchecked_merges)
 
 
-def the(
-    reports: Sequence[Report], merge: Announcement = MERGE
-) -> tuple[UncheckedCause, int | None]:
+def the(reports: Sequence[Report], merge: Merge = MERGE) -> tuple[UncheckedCause, int | None]:
     (found,) = explained(reports, merge)
     return found.cause, found.runs[0].ci_run_id if found.runs else None
 
@@ -121,7 +120,7 @@ def test_the_subject_is_that_which_a_report_told() -> None:
     assert (told.subject, untold.subject) == ("Change b", None)
 
 
-def slow_cause(merge: Announcement, reports: Sequence[Report]) -> tuple[UncheckedCause, int | None]:
+def slow_cause(merge: Merge, reports: Sequence[Report]) -> tuple[UncheckedCause, int | None]:
     """The cause as the table reads, from the reports themselves."""
     ordered = sorted(reports, key=lambda one: (one.started_at, one.run_id, one.run_attempt))
     naming = [one for one in ordered if merge.sha in {one.sha, *one.covers_shas}]
@@ -141,7 +140,7 @@ def slow_cause(merge: Announcement, reports: Sequence[Report]) -> tuple[Unchecke
     return UncheckedCause.NOTHING_RAN, None
 
 
-def story(draw: random.Random) -> tuple[list[Report], list[Announcement]]:
+def story(draw: random.Random) -> tuple[list[Report], list[Merge]]:
     """Some runs and merges of few commits and two products."""
     commits = "abcde"
     reports = []
@@ -171,6 +170,6 @@ def test_each_unchecked_merge_has_the_cause_that_the_table_gives_it() -> None:
         reports, merges = story(random.Random(seed))
         for one in explained(reports, *merges):
             found = one.cause, one.runs[0].run_id if one.runs else None
-            assert found == slow_cause(one.announcement, reports), f"seed {seed}"
+            assert found == slow_cause(one.merge, reports), f"seed {seed}"
             seen.add(one.cause)
     assert seen == {*UncheckedCause}

@@ -10,8 +10,9 @@ from dataclasses import replace
 from itertools import count
 
 from hwci.analysis.failures.what_if import Edit, Trying, what_if, with_pattern
+from hwci.contract.commits import ChangeList
 from hwci.contract.vocabulary import EditKind, FileKind, Verdict
-from hwci.engine.facts import Changes, Facts, Product, Report, Review, SuiteConfig
+from hwci.engine.facts import Facts, Product, Report, Review, SuiteConfig
 from hwci.engine.rules.classify import Classification, Classifier
 from hwci.engine.rules.labels import Group, group_of
 from hwci.engine.rules.reports import report_order
@@ -169,7 +170,7 @@ def test_what_git_has_of_unsent_changes_gives_the_class_that_was_said() -> None:
     assert min(seen[True], seen[False]) > 0
 
 
-def known(draw: random.Random, base: str, sha: str) -> Changes:
+def known(draw: random.Random, base: str, sha: str) -> ChangeList:
     """Draw what git has between two commits: commits that nothing ran, up to the one that ran."""
     between = [f"{draw.randrange(16**9):09x}" for _ in range(draw.randrange(3))]
     kinds = ["fw", "hs", "fw hs", "doc", "fw ~", "doc ~"]

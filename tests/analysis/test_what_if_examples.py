@@ -7,8 +7,8 @@ import pytest
 
 from hwci.analysis.failures.advice import advice
 from hwci.analysis.failures.what_if import FILES_TRIED, what_if
+from hwci.contract.commits import Commit
 from hwci.contract.vocabulary import EditKind
-from hwci.engine.facts import Commit
 from hwci.engine.history import OutOfTimeError
 from tests.engine.hurried import Hurried
 from tests.engine.timeline import ORG, Past, changes, commit, item, report, seen

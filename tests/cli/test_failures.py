@@ -220,7 +220,7 @@ def test_those_that_no_gap_explains_are_for_a_person(ambiguous: int, left: str |
         ci_lines=tuple(lines_of(Gap.NO_VERDICT, [])),
     )
     found = Gaps(
-        period=Period(START, START).shown,
+        period=Period(START, START),
         product=None,
         gaps=(count,),
         together=Together(**numbers),

@@ -3,7 +3,8 @@
 
 from collections.abc import Sequence
 
-from hwci.engine.facts import Changes, FailureKey
+from hwci.contract.commits import ChangeList
+from hwci.engine.facts import FailureKey
 from hwci.engine.full_history import FullHistory
 from hwci.engine.page.evidence import evidence
 from hwci.engine.page.failures import resolved_failure
@@ -17,7 +18,7 @@ def suspects(past: Past, sha: str = "b") -> str | None:
     return None if broken_by is None else " ".join(commit.sha for commit in broken_by.commits)
 
 
-def broke(under_test: Changes | None) -> Past:
+def broke(under_test: ChangeList | None) -> Past:
     return Past([report("a:P", 0), report("b:F", 2, sent=under_test), report("z:P", 90)])
 
 

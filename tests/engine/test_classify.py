@@ -7,8 +7,9 @@ from dataclasses import replace
 
 import pytest
 
+from hwci.contract.commits import ChangeList
 from hwci.contract.vocabulary import REASONS, FailureClass, Reason
-from hwci.engine.facts import Changes, Report, SuiteConfig
+from hwci.engine.facts import Report, SuiteConfig
 from hwci.engine.history import Decision, OutOfTimeError
 from hwci.engine.rules.classify import (
     CHANGES_ROWS,
@@ -37,7 +38,7 @@ PICTURE = "box-1 | a:P b:F c:P"
 REAL = {"b": "fw", "c": "fw"}
 
 
-def with_changes(under_test: Changes | None, fix: Changes | None) -> Past:
+def with_changes(under_test: ChangeList | None, fix: ChangeList | None) -> Past:
     return Past([report("b:F", 1, sent=under_test), report("c:P", 2, sent=fix)])
 
 

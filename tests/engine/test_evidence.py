@@ -5,10 +5,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from uuid import UUID
 
-from hwci.contract.commits import ChangedCommit
+from hwci.contract.commits import ChangedCommit, ChangeList, Commit
 from hwci.contract.failures import FailureEvidence
 from hwci.contract.vocabulary import Label, Outcome, Reason
-from hwci.engine.facts import Changes, Commit, SuiteConfig
+from hwci.engine.facts import SuiteConfig
 from hwci.engine.full_history import FullHistory
 from hwci.engine.page.evidence import evidence
 from hwci.engine.page.failures import resolved_failure
@@ -146,7 +146,7 @@ class Recording(FullHistory):
         super().__init__(ORG, past.facts)
         self.asked: list[str] = []
 
-    def first_listing(self, repo_key: str, shas: Sequence[str]) -> Mapping[str, Changes]:
+    def first_listing(self, repo_key: str, shas: Sequence[str]) -> Mapping[str, ChangeList]:
         self.asked += shas
         return super().first_listing(repo_key, shas)
 

@@ -6,8 +6,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from hwci.contract.merges import Merge
 from hwci.contract.vocabulary import Label
-from hwci.engine.facts import Announcement, Lane, Part, Product, Report, SuiteConfig
+from hwci.engine.facts import Lane, Part, Product, Report, SuiteConfig
 from hwci.engine.full_history import FullHistory
 from hwci.engine.history import Scope
 from hwci.engine.page.overview import read_page
@@ -51,8 +52,8 @@ APP, BOARD = Scope(REPO, SUITE), Scope(REPO)
 
 def merge(
     sha: str, at: float = 0, suite: str | None = SUITE, repo: str = REPO, branch: str = MAIN
-) -> Announcement:
-    return Announcement(repo, suite, sha, branch, minute(at))
+) -> Merge:
+    return Merge(repo, suite, sha, branch, minute(at))
 
 
 def checked(past: Past, scope: Scope = ALL, period: Period = EVER) -> tuple[int, int]:
@@ -110,8 +111,8 @@ def test_the_earliest_run_that_checked_a_merge_is_named() -> None:
     past = Past(runs).announced(merge("m"), merge("m", suite=None))
     unassigned, of_product = checks_of(past.history, past.read().checked_merges)
 
-    assert (unassigned.announcement.suite, unassigned.runs[0].sighting.suite) == (None, "boot")
-    assert of_product.announcement.suite == SUITE
+    assert (unassigned.merge.suite, unassigned.runs[0].sighting.suite) == (None, "boot")
+    assert of_product.merge.suite == SUITE
     run = of_product.runs[0]
     assert (run.ci_run_id, run.run_id, run.box_key, run.sha) == (4, 9, BOX, "n")
 
@@ -452,7 +453,7 @@ def test_the_last_n_days_hold_both_ends_and_no_microsecond_more() -> None:
     tick = timedelta(microseconds=1)
     period = last_days(1, START)
     ends = [period.start - tick, period.start, period.end, period.end + tick]
-    merges = [Announcement(REPO, SUITE, str(n), MAIN, at) for n, at in enumerate(ends)]
+    merges = [Merge(REPO, SUITE, str(n), MAIN, at) for n, at in enumerate(ends)]
     assert checked(Past().announced(*merges), period=period) == (0, 2)
 
 
@@ -475,7 +476,7 @@ def test_products_known_by_report_announcement_or_configuration() -> None:
 
 
 def test_a_repository_that_a_merge_without_a_suite_alone_names_is_known() -> None:
-    other = Announcement("zephyr", None, "m", MAIN, START)
+    other = Merge("zephyr", None, "m", MAIN, START)
     past = Past([report("a:L", 3)]).announced(merge("m", suite="boot"))
     assert past.history.unassigned_repositories() == []
     assert past.announced(other).history.unassigned_repositories() == ["zephyr"]

@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hwci.contract.flaky_tests import FlakyTest
+from hwci.contract.merges import Merge
 from hwci.contract.vocabulary import FailureColumn, FlakyColumn, MergeColumn, ResolvedColumn
-from hwci.engine.facts import Announcement, Lane
+from hwci.engine.facts import Lane
 from hwci.engine.full_history import FullHistory
 from hwci.engine.page.reading import Classified
 from hwci.engine.page.tables import (
@@ -53,9 +54,9 @@ def flaky_tests(draw: st.DrawFn) -> FlakyTest:
 
 
 @st.composite
-def merges(draw: st.DrawFn) -> Announcement:
+def merges(draw: st.DrawFn) -> Merge:
     suite = draw(st.none() | TEXTS)
-    return Announcement(draw(TEXTS), suite, draw(TEXTS), draw(TEXTS), minute(draw(SMALL)))
+    return Merge(draw(TEXTS), suite, draw(TEXTS), draw(TEXTS), minute(draw(SMALL)))
 
 
 FLAKY_FIELDS = {
@@ -91,12 +92,12 @@ def test_flaky_tests_stand_by_any_column_and_equal_ones_as_they_stood(
 @LAW
 @given(st.lists(merges()), st.sampled_from(list(MergeColumn)), st.booleans())
 def test_merges_stand_by_any_column_and_equal_ones_as_they_stood(
-    rows: list[Announcement], column: MergeColumn, down: bool
+    rows: list[Merge], column: MergeColumn, down: bool
 ) -> None:
     found = MERGES.listing(rows, Selection(sort=Sort(column, down))).items
     names = {MergeColumn.MERGED_AT: "merged_at", MergeColumn.REPO_KEY: "repo_key"}
 
-    def value(row: Announcement) -> str | datetime:
+    def value(row: Merge) -> str | datetime:
         given: str | datetime | None = getattr(row, names.get(column, column.value))
         return given or ""
 
@@ -122,9 +123,9 @@ def test_a_row_is_found_when_every_word_occurs_in_one_of_its_texts(
     st.sampled_from(list(MergeColumn)),
 )
 def test_what_is_found_stands_as_it_would_among_all(
-    rows: list[Announcement], search: str, column: MergeColumn
+    rows: list[Merge], search: str, column: MergeColumn
 ) -> None:
-    def texts(row: Announcement) -> list[str]:
+    def texts(row: Merge) -> list[str]:
         return [row.repo_key, row.suite or "Unassigned", row.branch, row.sha]
 
     everything = MERGES.listing(rows, Selection(sort=Sort(column))).items
@@ -174,7 +175,7 @@ def test_words_are_found_in_any_text_whatever_their_case(search: str, found: lis
 
 def test_an_unassigned_merge_is_found_by_that_word_and_stands_before_those_of_products() -> None:
     made = [
-        Announcement(REPO, suite, sha, MAIN, minute(at))
+        Merge(REPO, suite, sha, MAIN, minute(at))
         for at, (sha, suite) in enumerate([("c1", "app"), ("c2", None), ("c3", "app")])
     ]
     reading = Past().announced(*made).read()

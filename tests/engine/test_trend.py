@@ -9,10 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hwci.contract.merges import Merge
 from hwci.contract.metrics import TrendSlot
-from hwci.engine.facts import Announcement, Part
+from hwci.engine.facts import Part
 from hwci.engine.history import Scope
-from hwci.engine.page.over_time import Dates, read_dates, trend
+from hwci.engine.page.over_time import read_dates, trend
 from hwci.engine.periods import Period, Slots, equal_slots, last_days, slots_of
 from tests.engine.drawn import reports
 from tests.engine.timeline import ALL, MAIN, REPO, START, SUITE, Past, minute, report, seen
@@ -28,7 +29,8 @@ def drawn(past: Past, slots: Slots, scope: Scope = ALL) -> Sequence[TrendSlot]:
 
 def counts(slots: Sequence[TrendSlot]) -> dict[str, list[int]]:
     """Return the counts of each slot by what is counted."""
-    return {name: [getattr(slot, name) for slot in slots] for name in Dates._fields}
+    names = [*vars(slots[0])][2:]  # without those of its time
+    return {name: [getattr(slot, name) for slot in slots] for name in names}
 
 
 def minutes(first: float, last: float, count: int) -> Slots:
@@ -95,7 +97,7 @@ def test_a_period_before_which_there_is_no_time_has_its_slots_too() -> None:
 def pasts(draw: st.DrawFn) -> Past:
     made = draw(reports())
     merged = [
-        Announcement(REPO, suite, sha, MAIN, minute(draw(st.integers(0, 6))))
+        Merge(REPO, suite, sha, MAIN, minute(draw(st.integers(0, 6))))
         for sha in draw(st.lists(st.sampled_from("abcdef"), unique=True))
         for suite in draw(st.sampled_from([(None,), (SUITE,), (SUITE, "boot", None)]))
     ]
@@ -131,7 +133,7 @@ def test_the_slots_add_up_to_the_tiles(
 # run; flake rates and infra runs use each run's start time."
 def test_each_thing_is_counted_in_the_slot_of_its_date() -> None:
     past = seen("box-1 | a:P b:F c:F d:P e:F e:P e:F f:L", {"b": "fw", "c": "fw", "d": "fw"})
-    merges = [Announcement(REPO, SUITE, sha, MAIN, minute(at)) for sha, at in [("d", 0), ("z", 6)]]
+    merges = [Merge(REPO, SUITE, sha, MAIN, minute(at)) for sha, at in [("d", 0), ("z", 6)]]
 
     assert counts(drawn(past.announced(*merges), minutes(0, 8, 4))) == {
         "merges_checked": [1, 0, 0, 0],

@@ -8,7 +8,8 @@ from uuid import UUID
 
 import pytest
 
-from hwci.engine.facts import Changes, Facts
+from hwci.contract.commits import ChangeList
+from hwci.engine.facts import Facts
 from hwci.engine.full_history import FullHistory
 from hwci.engine.history import RunChanges
 from hwci.engine.rules.walk import Step, Walks
@@ -42,7 +43,7 @@ def walked(past: Past, last_failing: str = "a", fix: str = "z") -> str | None:
     )
 
 
-def after(*sent: Changes) -> Past:
+def after(*sent: ChangeList) -> Past:
     """Make runs 1, 2, … that carry these changes, each on the last commit of its list."""
     return Past(
         [
@@ -197,14 +198,16 @@ def test_circles_end() -> None:
     ],
     ids=["no list", "its own list", "at the end of every list", "no list that leads back"],
 )
-def test_a_failing_commit_that_no_walk_can_end_at_spares_the_walk(sent: Sequence[Changes]) -> None:
+def test_a_failing_commit_that_no_walk_can_end_at_spares_the_walk(
+    sent: Sequence[ChangeList],
+) -> None:
     history = Counting(ORG, after(*(changes(f"c{n}", f"c{n + 1}") for n in range(50)), *sent).facts)
 
     assert Walks(history).between(REPO, "a", "c50").steps is None
     assert history.asked == ["a", "a"]
 
 
-def pushes(line: str, number: int) -> list[Changes]:
+def pushes(line: str, number: int) -> list[ChangeList]:
     """Each lists two commits; the next one begins at the last of them."""
     return [
         changes(f"{line}{2 * n}", f"{line}{2 * n + 1}", f"{line}{2 * n + 2}") for n in range(number)
@@ -221,7 +224,7 @@ def pushes(line: str, number: int) -> list[Changes]:
     ids=["long to the fix", "long from the failure", "in a list of its own"],
 )
 def test_a_fix_on_a_line_that_was_force_pushed_costs_the_shorter_line(
-    to_fix: int, lists: list[Changes]
+    to_fix: int, lists: list[ChangeList]
 ) -> None:
     history = Counting(ORG, after(*pushes("new", to_fix), *lists).facts)
 
@@ -242,7 +245,7 @@ def test_a_walk_is_found_in_few_more_questions_than_it_has_steps() -> None:
     assert len(history.asked) <= 90
 
 
-def drawn(draw: random.Random, names: str) -> Changes:
+def drawn(draw: random.Random, names: str) -> ChangeList:
     listed = draw.choices(names, k=draw.randint(1, 3))
     base = draw.choice([*names, None])
     return changes(base, *listed, truncated=draw.random() < 0.1)

@@ -18,14 +18,13 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
+from hwci.contract.commits import ChangeList, Commit
 from hwci.contract.failures import ResolvedFailure
 from hwci.contract.flaky_tests import FlakyTest
+from hwci.contract.merges import Merge
 from hwci.contract.metrics import MetricsPage
 from hwci.contract.vocabulary import Outcome, ReviewAction, Trigger, Verdict
 from hwci.engine.facts import (
-    Announcement,
-    Changes,
-    Commit,
     Facts,
     FailureKey,
     Lane,
@@ -68,9 +67,9 @@ def commit(sha: str, changed: str = "doc") -> Commit:
     return Commit(sha, f"Change {sha}", None, files, "~" in words)
 
 
-def changes(base: str | None, *commits: Commit | str, truncated: bool = False) -> Changes:
+def changes(base: str | None, *commits: Commit | str, truncated: bool = False) -> ChangeList:
     listed = tuple(one if isinstance(one, Commit) else commit(one) for one in commits)
-    return Changes(base, listed, truncated)
+    return ChangeList(base, listed, truncated)
 
 
 def flaky_test(*values: Any) -> FlakyTest:
@@ -96,7 +95,7 @@ def report(
     workflow: str = "hil",
     run_id: int | None = None,
     attempt: int = 1,
-    sent: Changes | None = None,
+    sent: ChangeList | None = None,
     covers: Sequence[str] = (),
     tests: Sequence[TestItem] | None = None,
     repo: str = REPO,
@@ -133,7 +132,7 @@ class Past:
     configs: dict[Product, SuiteConfig] = field(
         default_factory=lambda: {Product(REPO, SUITE): CONFIG}
     )
-    announcements: list[Announcement] = field(default_factory=list)
+    announcements: list[Merge] = field(default_factory=list)
     reviews: dict[FailureKey, Review] = field(default_factory=dict)
 
     def and_also(self, *reports: Report) -> "Past":
@@ -142,7 +141,7 @@ class Past:
     def configured(self, *configs: SuiteConfig) -> "Past":
         return replace(self, configs={Product(c.repo_key, c.suite): c for c in configs})
 
-    def announced(self, *announcements: Announcement) -> "Past":
+    def announced(self, *announcements: Merge) -> "Past":
         return replace(self, announcements=[*self.announcements, *announcements])
 
     def reviewed(self, sha: str, action: str, number: int = 1) -> "Past":

@@ -13,9 +13,11 @@ from uuid import UUID, uuid4
 
 import pytest
 
+from hwci.contract.commits import ChangeList, Commit
 from hwci.contract.flaky_tests import FlakyTest
+from hwci.contract.merges import Merge
 from hwci.contract.vocabulary import Role, RunEventType
-from hwci.engine.facts import Announcement, Changes, Commit, Report, Review, SuiteConfig, TestItem
+from hwci.engine.facts import Report, Review, SuiteConfig, TestItem
 from hwci.engine.history import RunCounts, Scope
 from hwci.engine.page.failures import LabelledFailure
 from hwci.engine.page.reading import read_failures
@@ -101,9 +103,9 @@ def test_each_report_is_rows_with_its_tests_and_its_commits(tmp_path: Path) -> N
     [
         (Report, "reports", {"part_of"}),
         (TestItem, "tests", {"id"}),
-        (Changes, "changes", {"commits"}),
+        (ChangeList, "changes", {"commits"}),
         (Commit, "commits", set()),
-        (Announcement, "announcements", set()),
+        (Merge, "announcements", set()),
         (SuiteConfig, "suite_configs", set()),
         (Review, "reviews", {"key", "number"}),
     ],

@@ -12,8 +12,9 @@ from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import Any, NamedTuple
 
+from hwci.contract.commits import ChangeList, Commit
 from hwci.contract.vocabulary import EditKind, Verdict
-from hwci.engine.facts import Changes, Commit, FailureKey, Lane, Product, Report, SuiteConfig
+from hwci.engine.facts import FailureKey, Lane, Product, Report, SuiteConfig
 from hwci.engine.facts import failure_id as id_of
 from hwci.server.services.transfer.sent import body_of
 from hwci.wire.base import parse_time
@@ -220,7 +221,7 @@ def asked(past: Story, row: Json, edit: Json) -> Otherwise:
     if edit["assumed"] is not None:
         listed = (Commit(edit["sha"], files=OWN_FILES[edit["assumed"]]),)
     assert [one.sha for one in listed] == edit["commits"]
-    return Otherwise([replace(run, changes=Changes(edit["base"], listed))])
+    return Otherwise([replace(run, changes=ChangeList(edit["base"], listed))])
 
 
 RUN = ("runId", "runAttempt", "boxKey")

@@ -12,17 +12,10 @@ from enum import StrEnum
 from random import Random
 from typing import NamedTuple
 
+from hwci.contract.commits import ChangeList, Commit
+from hwci.contract.merges import Merge
 from hwci.contract.vocabulary import Outcome, Trigger, Verdict
-from hwci.engine.facts import (
-    Announcement,
-    Changes,
-    Commit,
-    Facts,
-    Product,
-    Report,
-    SuiteConfig,
-    TestItem,
-)
+from hwci.engine.facts import Facts, Product, Report, SuiteConfig, TestItem
 
 PRODUCT = Product("fw", "hil")
 MAIN = "main"
@@ -170,8 +163,8 @@ class _Push(NamedTuple):
 
     branch: str
     number: int
-    changes: Changes
-    sent: Changes | None
+    changes: ChangeList
+    sent: ChangeList | None
     covers: tuple[str, ...]
 
 
@@ -187,7 +180,7 @@ class _Fleet:
 
     def told(self) -> Simulated:
         announced = (
-            Announcement(PRODUCT.repo_key, PRODUCT.suite, one.sha, MAIN, _at(number / 2))
+            Merge(PRODUCT.repo_key, PRODUCT.suite, one.sha, MAIN, _at(number / 2))
             for number, one in enumerate(self._commits)
         )
         config = SuiteConfig(*PRODUCT, firmware_paths=("src/**",), harness_paths=("tests/**",))
@@ -217,10 +210,10 @@ class _Fleet:
         for branch in range(self._plan.branches):
             fork = self._random.randrange(last + 1)
             own = Commit(f"{branch:07x}b", f"Try {branch}", files=FILES["neither"])
-            self._push(f"feature-{branch}", fork, Changes(self._commits[fork].sha, (own,)))
+            self._push(f"feature-{branch}", fork, ChangeList(self._commits[fork].sha, (own,)))
 
     def _push(
-        self, branch: str, number: int, changes: Changes, covers: tuple[str, ...] = ()
+        self, branch: str, number: int, changes: ChangeList, covers: tuple[str, ...] = ()
     ) -> None:
         """Run the last of these commits on some boxes. What acts at commit `number` of main acts in
         it, be it that commit or one of a branch that was forked there.
@@ -350,10 +343,10 @@ class _Fleet:
         sha = f"{self._random.getrandbits(32):08x}{number:08x}"
         return Commit(sha, f"Change {number}", files=FILES[self._kinds[number]])
 
-    def _since_last_run(self, head: int) -> Changes:
+    def _since_last_run(self, head: int) -> ChangeList:
         base = self._tested[-1] if self._tested else None
         listed = self._commits[0 if base is None else base + 1 : head + 1]
-        return Changes(None if base is None else self._commits[base].sha, listed)
+        return ChangeList(None if base is None else self._commits[base].sha, listed)
 
 
 def _at(pushes: float) -> datetime:

@@ -8,7 +8,8 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from uuid import UUID
 
-from hwci.analysis.outcomes import NotableResult, ProductOutcomes, RunOutcomes
+from hwci.analysis.outcomes import ProductOutcomes, RunOutcomes
+from hwci.contract.runs import TestResult
 from hwci.contract.vocabulary import Outcome
 from hwci.engine.facts import Facts, FailureKey, Lane, Product, Report, TestItem, failure_id
 from hwci.engine.full_history import FullHistory
@@ -190,7 +191,7 @@ def _run(parts: Sequence[Report], numbers: dict[str, int]) -> RunOutcomes:
         ran=sum(1 << numbers[test] for test in order),
         order=tuple(numbers[test] for test in order),
         notable={
-            numbers[one.id]: NotableResult(one.outcome, one.attempts, one.verdict)
+            numbers[one.id]: TestResult(one.outcome, one.attempts, one.verdict)
             for part in reversed(parts)
             for one in part.tests
             if hello_ok and has_failed_attempt(one)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from hwci.contract.flaky_tests import FlakyTest
-from hwci.engine.facts import Announcement
+from hwci.contract.merges import Merge
 from hwci.engine.history import Decision, Episode, History, Scope
 from hwci.engine.page.reading import Classified, read_flakiest, read_merges, read_resolved
 from hwci.engine.periods import Period
@@ -17,11 +17,11 @@ class Reading:
     it.
     """
 
-    unchecked_merges: Sequence[Announcement]
+    unchecked_merges: Sequence[Merge]
     real_bugs: Sequence[Classified]
     other_failures: Sequence[Classified]
     flakiest_tests: Sequence[FlakyTest]
-    checked_merges: Sequence[Announcement]
+    checked_merges: Sequence[Merge]
     decided: Sequence[tuple[Episode, Decision]]
 
 

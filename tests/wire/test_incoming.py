@@ -3,6 +3,8 @@
 
 import json
 
+from hwci.contract.commits import ChangeList, Commit
+from hwci.contract.merges import Merge
 from hwci.contract.vocabulary import Outcome, Trigger, Verdict
 from hwci.engine import facts
 from hwci.wire.base import parse_time
@@ -25,7 +27,7 @@ def test_suite_of_an_announcement_stays_empty_when_omitted() -> None:
     fact = MergeAnnouncement.model_validate_json(json.dumps(ANNOUNCEMENT)).fact()
 
     merged, page = parse_time(AT), "https://ci.example/6"
-    assert fact == facts.Announcement("acme/sensor-node", None, SHA, "main", merged, page)
+    assert fact == Merge("acme/sensor-node", None, SHA, "main", merged, page)
 
 
 def test_verdict_defaults_to_unknown_when_omitted() -> None:
@@ -45,7 +47,7 @@ def test_a_report_becomes_a_fact_whole() -> None:
         "ended_at": parse_time(AT),
         "tests": (facts.TestItem("boot.test_reset", Outcome.PASS, 1, 2.0),),
         "covers_shas": (SHA,),
-        "changes": facts.Changes(None, (facts.Commit(SHA, "Fix reset", None, ("src/reset.c",)),)),
+        "changes": ChangeList(None, (Commit(SHA, "Fix reset", None, ("src/reset.c",)),)),
         "part_of": facts.Part(4711, 1, 2),
     }
 
@@ -55,7 +57,7 @@ def test_a_report_becomes_a_fact_whole() -> None:
 def test_changes_left_out_and_changes_that_are_empty_are_different() -> None:
     assert report(changed(REPORT, ("changes",), LEFT_OUT)).changes is None
     assert report(REPORT | {"changes": {"base_sha": SHA, "commits": []}}).changes == (
-        facts.Changes(SHA)
+        ChangeList(SHA)
     )
 
 

@@ -7,6 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from hwci.contract.failures import ResolvedFailure
+from hwci.contract.merges import Merge
 from hwci.contract.metrics import (
     FlakyFailures,
     InfraRuns,
@@ -16,10 +17,8 @@ from hwci.contract.metrics import (
     Tiles,
 )
 from hwci.contract.shape import ListPage
-from hwci.engine import facts
 from hwci.engine.history import Scope
 from hwci.engine.page.evidence import evidence
-from hwci.engine.page.merges import merge_row
 from hwci.engine.periods import last_days
 from hwci.wire.codec import as_json, from_json
 from hwci.wire.errors import ErrorBody, Issue
@@ -51,11 +50,11 @@ RESOLVED_KEYS = {
 
 def page(days: int = 30, as_of: datetime = AT, scope: Scope = ALL) -> MetricsPage:
     """Return a page with a row in each table."""
-    merge = merge_row(facts.Announcement("acme/sensor-node", None, SHA, "main", AT))
+    merge = Merge("acme/sensor-node", None, SHA, "main", AT)
     flaky = flaky_test("acme/sensor-node", "sensor-fw", "t", 1, 2, 4, 1, 1, 0, 25.0)
     bug, other = REAL.row("b"), MIXED.row("b")
     return MetricsPage(
-        period=last_days(days, as_of).shown,
+        period=last_days(days, as_of),
         product=scope.product,
         tiles=Tiles(
             merges_checked=MergesChecked(checked=12, announced=15),

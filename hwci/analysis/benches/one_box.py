@@ -49,7 +49,7 @@ def one_box(
     side = next((side for side in (box_key, Earlier(box_key)) if side in read.places), None)
     if side is None:
         return OneBox(
-            period=period.shown,
+            period=period,
             box_key=box_key,
             box=None,
             shares=None,
@@ -72,7 +72,7 @@ def one_box(
     )
     named = [test for test in named_tests(read) if test.box_key == box_key]
     return OneBox(
-        period=period.shown,
+        period=period,
         box_key=box_key,
         box=box_health(read, compared_boxes(read), side),
         shares=shares,

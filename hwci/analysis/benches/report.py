@@ -72,7 +72,7 @@ def benches(
     order = _worst_first(read, compared)
     tests = named_tests(read)
     return Benches(
-        period=period.shown,
+        period=period,
         product=scope.product,
         boxes=tuple(box_health(read, compared, side) for side in order[:most]),
         boxes_total=len(order),

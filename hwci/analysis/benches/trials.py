@@ -18,7 +18,8 @@ from typing import NamedTuple
 
 from hwci.analysis.benches.blame import Blame, OnCommit, Uncompared, blame, uncompared
 from hwci.analysis.benches.presence import Order, is_rerun, orders
-from hwci.analysis.outcomes import FirstAttempts, NotableResult, ProductOutcomes, RunOutcomes
+from hwci.analysis.outcomes import FirstAttempts, ProductOutcomes, RunOutcomes
+from hwci.contract.runs import TestResult
 from hwci.contract.vocabulary import Outcome, Verdict
 from hwci.engine.test_sets import CountedTests, mask_of, tests_in
 
@@ -65,7 +66,7 @@ class Told(NamedTuple):
     """
 
     run: RunOutcomes
-    result: NotableResult | None
+    result: TestResult | None
     is_lost: bool
 
     @property

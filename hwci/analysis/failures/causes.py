@@ -15,10 +15,10 @@ from uuid import UUID
 from hwci.analysis.failures.one_cause import CauseKey, Ends, cause_of
 from hwci.analysis.outcomes import RecordedRuns
 from hwci.contract.causes import Cause, Message
-from hwci.contract.commits import CommitInShort, FilesOfKind
+from hwci.contract.commits import Commit, CommitInShort, FilesOfKind
 from hwci.contract.failures import ResolvedFailure
 from hwci.contract.vocabulary import FailureClass, FileKind, Verdict
-from hwci.engine.facts import Commit, FailureKey, Lane, Product
+from hwci.engine.facts import FailureKey, Lane, Product
 from hwci.engine.history import History
 from hwci.engine.page.failures import Suspected, with_suspects
 from hwci.engine.page.reading import Classified

@@ -18,8 +18,9 @@ from hwci.analysis.failures.advice import GAPS
 from hwci.analysis.failures.ci_lines import lines_of
 from hwci.analysis.failures.edited import ChangesAsked, Rewrite, as_sent, edited, file_of
 from hwci.contract import explanations as shapes
+from hwci.contract.commits import ChangeList, Commit
 from hwci.contract.vocabulary import FailureClass, FileKind, Gap, Verdict
-from hwci.engine.facts import Changes, Commit, Lane, SuiteConfig
+from hwci.engine.facts import Lane, SuiteConfig
 from hwci.engine.history import (
     Episode,
     FailingRun,
@@ -98,7 +99,7 @@ def budget(
         if not failures:
             raise
     return shapes.Gaps(
-        period=period.shown,
+        period=period,
         product=scope.product,
         gaps=tuple(_counted([failure.alone for failure in failures], pages)),
         together=_together(failures),
@@ -250,10 +251,10 @@ class Filling:
         key, first = group.first.key, group.first.first
         order = ReportOrder(first.started_at, first.run_id, first.run_attempt, key.lane.box_key)
         target = (first.workflow, key.lane.branch, key.sha)
-        run = run or RunChanges(order, first.ci_run_id, *target, Changes(None))
+        run = run or RunChanges(order, first.ci_run_id, *target, ChangeList(None))
         for files in self._files(group, config):
             commits = (*run.changes.commits, Commit(_UNSENT, files=files))
-            yield Fill(sent=(replace(run, changes=Changes(_UNSENT, commits)),))
+            yield Fill(sent=(replace(run, changes=ChangeList(_UNSENT, commits)),))
 
     def cut_lists(self, group: Group, config: SuiteConfig | None) -> Iterator[Fill]:
         """Every list that was cut is sent whole: what was left out is of each kind in turn, and the
@@ -277,7 +278,7 @@ class Filling:
         first, box_key = group.first.first, group.first.key.lane.box_key
         order = ReportOrder(first.started_at, first.run_id, first.run_attempt, box_key)
         for files in self._files(group, config):
-            changes = Changes(group.last.key.sha, (Commit(end, files=files),))
+            changes = ChangeList(group.last.key.sha, (Commit(end, files=files),))
             yield Fill(sent=(RunChanges(order, first.ci_run_id, "", "", end, changes),))
 
     def _end_of_walk(self, group: Group, fix: str) -> str:

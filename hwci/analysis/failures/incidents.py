@@ -21,9 +21,10 @@ from hwci.analysis.failures.suspects_differ import OfFailure, suspects_differ
 from hwci.analysis.flaky.suspect_words import LIKELY
 from hwci.analysis.flaky.suspects import SeenProduct, Since
 from hwci.analysis.outcomes import RecordedRuns
+from hwci.contract.commits import ChangeList, Commit
 from hwci.contract.incidents import Merged
 from hwci.contract.vocabulary import Label, Outcome, Verdict
-from hwci.engine.facts import Changes, Commit, Lane, Product, TestKey
+from hwci.engine.facts import Lane, Product, TestKey
 from hwci.engine.history import Failure, History, Scope
 from hwci.engine.periods import Period, equal_slots
 from hwci.engine.rules.changes import UnderTest, broken_by
@@ -75,7 +76,7 @@ class Incident:
         return next((commit for commit in reversed(listed) if commit.sha == sha), None)
 
     @property
-    def changes(self) -> Changes | None:
+    def changes(self) -> ChangeList | None:
         """The changes under test where the first of them failed."""
         return self.tested[0].changes
 

@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
+from hwci.contract.commits import Commit
 from hwci.contract.vocabulary import Outcome, Verdict
-from hwci.engine.facts import Commit
 from hwci.said import counted, day, joined, short
 
 RUNS_MIN = 3

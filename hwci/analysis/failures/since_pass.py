@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from hwci.analysis.outcomes import RecordedRuns
-from hwci.engine.facts import Changes, Commit
+from hwci.contract.commits import ChangeList, Commit
 from hwci.engine.rules.changes import last_place
 
 STEPS_MAX = 32
@@ -23,7 +23,7 @@ class Asked(NamedTuple):
     """
 
     repo_key: str
-    changes: Changes
+    changes: ChangeList
     passed: str | None
 
 
@@ -60,13 +60,13 @@ class _Search:
         self.found: tuple[Commit, ...] | None = None
         self._look(question.changes, question.changes.commits)
 
-    def step(self, changes: Changes | None) -> None:
+    def step(self, changes: ChangeList | None) -> None:
         """Go on with the list of the base."""
         at, self.base = self.base, None
         if changes is not None and at is not None:
             self._look(changes, changes.commits[: last_place(changes.commits, at) + 1])
 
-    def _look(self, changes: Changes, listed: tuple[Commit, ...]) -> None:
+    def _look(self, changes: ChangeList, listed: tuple[Commit, ...]) -> None:
         after = -1 if self._passed is None else last_place(listed, self._passed)
         self._commits = (*listed[after + 1 :], *self._commits)
         base = changes.base_sha

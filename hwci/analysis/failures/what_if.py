@@ -15,8 +15,9 @@ from typing import NamedTuple
 
 from hwci.analysis.failures.edited import ChangesAsked, edited, file_of
 from hwci.analysis.outcomes import RecordedRuns, RunOutcomes
+from hwci.contract.commits import ChangeList, Commit
 from hwci.contract.vocabulary import EditKind, FileKind, Reason, ReviewAction, Verdict
-from hwci.engine.facts import Changes, Commit, Review, SuiteConfig
+from hwci.engine.facts import Review, SuiteConfig
 from hwci.engine.history import (
     History,
     LaneCommit,
@@ -43,7 +44,7 @@ PATTERNS_MAX = 200
 COMMITS_TRIED = 100
 """Commits of the test's row on its box whose runs may lack changes."""
 
-OfGit = Mapping[tuple[str, str], Changes]
+OfGit = Mapping[tuple[str, str], ChangeList]
 """What changed from one commit to another, by both."""
 
 
@@ -234,7 +235,7 @@ class Trying:
                 yield Edit(EditKind.CHANGES_SENT, run=sent, of_git=True)
                 continue
             for assumed, listed in self._listed(run):
-                sent = replace(run, changes=Changes(before, listed))
+                sent = replace(run, changes=ChangeList(before, listed))
                 yield Edit(EditKind.CHANGES_SENT, run=sent, assumed=assumed)
 
     def _silent_of_lane(self) -> Iterator[tuple[str, RunChanges]]:
@@ -386,4 +387,4 @@ def _with_whole_files(run: RunChanges, sha: str | None) -> RunChanges:
 def _silent(own: SightedRun, workflow: str, branch: str, sha: str) -> RunChanges:
     """Return a run as one that sent a list without a base and without commits."""
     order = ReportOrder(*own[:4])
-    return RunChanges(order, own.ci_run_id, workflow, branch, sha, Changes(None), own.ci_run)
+    return RunChanges(order, own.ci_run_id, workflow, branch, sha, ChangeList(None), own.ci_run)

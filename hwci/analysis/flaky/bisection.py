@@ -31,8 +31,9 @@ from hwci.analysis.outcomes import ProductOutcomes, RecordedRuns
 from hwci.analysis.run_command import TO_FILL_IN, next_command, run_command
 from hwci.contract import bisection as shapes
 from hwci.contract.bisection import Bisected, Bisection, Candidate, NextRun
+from hwci.contract.commits import Commit
 from hwci.contract.vocabulary import MissingCommit
-from hwci.engine.facts import Commit, Product
+from hwci.engine.facts import Product
 from hwci.engine.history import Scope
 from hwci.engine.periods import Period
 from hwci.engine.rules.walk import Walks
@@ -132,7 +133,7 @@ def bisection(history: RecordedRuns, period: Period, question: Asked) -> Bisecti
     missing = known if isinstance(known, MissingCommit) else None
     text, to_do = (None, None) if missing is None else MISSING[missing]
     return Bisection(
-        period=period.shown,
+        period=period,
         repo_key=question.product.repo_key,
         suite=question.product.suite,
         test_id=question.test_id,

@@ -5,12 +5,12 @@ This module decides the order from places and lists of changes. It knows no test
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from datetime import datetime
 from graphlib import CycleError, TopologicalSorter
-from typing import NamedTuple
 
+from hwci.contract.commits import ChangeList, Commit
+from hwci.contract.suspects import BranchCommit
 from hwci.contract.vocabulary import CommitKind, FileKind
-from hwci.engine.facts import Changes, Commit, Product
+from hwci.engine.facts import Product
 from hwci.engine.history import History, Place
 from hwci.engine.rules.changes import ProductFiles, last_place, product_files
 
@@ -20,20 +20,9 @@ _LISTS_MAX = 20
 """So many lists one after the other are followed back to a commit that ran."""
 
 
-class OrderedCommit(NamedTuple):
-    """A commit of a branch, in its place among those that ran or were listed. `seen_at`: when a
-    report named it first, or the tested commit after it that lists it.
-    """
-
-    sha: str
-    subject: str
-    kind: CommitKind
-    seen_at: datetime
-
-
 def branch_order(
     history: History, product: Product, branch: str, shas: set[str]
-) -> list[OrderedCommit] | None:
+) -> list[BranchCommit] | None:
     """Return the commits of a branch that ran, by their places, each after those that were listed
     since the one before and did not run themselves. The first list with a commit may be of a run of
     another product, which began later, so its base is followed back. A commit appears once,
@@ -47,7 +36,7 @@ def branch_order(
         return None
     config = history.config(product)
     files = None if config is None else product_files(config, history.check_time)
-    order: dict[str, OrderedCommit] = {}
+    order: dict[str, BranchCommit] = {}
     tested = {place.sha for place in places}
     for place in places:
         changes = listings.get(place.sha)
@@ -62,11 +51,11 @@ def branch_order(
     return list(order.values())
 
 
-def _listings(history: History, repo_key: str, shas: Sequence[str]) -> Mapping[str, Changes]:
+def _listings(history: History, repo_key: str, shas: Sequence[str]) -> Mapping[str, ChangeList]:
     """Return the first list with each of these commits, and those with the bases of these lists,
     back to the first of these commits.
     """
-    listings: dict[str, Changes] = {}
+    listings: dict[str, ChangeList] = {}
     wanted, known = {*shas}, {*shas}
     for _ in range(_LISTS_MAX):
         more = history.first_listing(repo_key, [*wanted]) if wanted else {}
@@ -82,7 +71,7 @@ def _listings(history: History, repo_key: str, shas: Sequence[str]) -> Mapping[s
 
 
 def _listed_before(
-    changes: Changes | None, listings: Mapping[str, Changes], order: Collection[str]
+    changes: ChangeList | None, listings: Mapping[str, ChangeList], order: Collection[str]
 ) -> Sequence[Commit]:
     """Return the commits of the lists that lead from one whose base is in no list so far to a
     commit that is; none if they do not.
@@ -98,7 +87,7 @@ def _listed_before(
     return ()
 
 
-def _in_a_circle(listings: Mapping[str, Changes]) -> bool:
+def _in_a_circle(listings: Mapping[str, ChangeList]) -> bool:
     """Whether bases lead from a commit back to itself."""
     bases = {
         sha: [changes.base_sha or ""]
@@ -112,8 +101,13 @@ def _in_a_circle(listings: Mapping[str, Changes]) -> bool:
     return False
 
 
-def _ordered(commit: Commit, files: ProductFiles | None, place: Place) -> OrderedCommit:
-    return OrderedCommit(commit.sha, commit.subject, commit_kind(commit, files), place.started_at)
+def _ordered(commit: Commit, files: ProductFiles | None, place: Place) -> BranchCommit:
+    return BranchCommit(
+        sha=commit.sha,
+        subject=commit.subject,
+        kind=commit_kind(commit, files),
+        seen_at=place.started_at,
+    )
 
 
 def commit_kind(commit: Commit, files: ProductFiles | None) -> CommitKind:

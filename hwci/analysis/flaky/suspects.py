@@ -22,17 +22,18 @@ from hwci.analysis.benches.blame import Blame, Blamed, Uncompared
 from hwci.analysis.benches.trials import Side, Told, Trials, box_of
 from hwci.analysis.benches.words import listed
 from hwci.analysis.certainty import SURE, chance_of_passes, clean_runs_needed, jeffreys, rates
-from hwci.analysis.flaky.branch_order import OrderedCommit, branch_order
+from hwci.analysis.flaky.branch_order import branch_order
 from hwci.analysis.flaky.onset import Onset, Rates, Step, onset, rates_beside
 from hwci.analysis.flaky.weighing import effort
-from hwci.analysis.outcomes import NotableResult, ProductOutcomes, RecordedRuns, RunOutcomes
+from hwci.analysis.outcomes import ProductOutcomes, RecordedRuns, RunOutcomes
 from hwci.contract import suspects as shapes
 from hwci.contract import words
 from hwci.contract.benches import Note
 from hwci.contract.flaky_history import BoxHistory
 from hwci.contract.flaky_tests import FlakyTest
+from hwci.contract.runs import TestResult
 from hwci.contract.shares import Share
-from hwci.contract.suspects import BoxesCompared, BoxRate, Fixed
+from hwci.contract.suspects import BoxesCompared, BoxRate, BranchCommit, Fixed
 from hwci.contract.vocabulary import CommitKind, Label, Outcome, RankBy
 from hwci.engine.facts import Product, TestKey
 from hwci.engine.history import Listing, Scope
@@ -67,7 +68,7 @@ _EARLIEST = datetime.min.replace(tzinfo=UTC)
 class LikelyCommit(NamedTuple):
     """A commit, with the chance that it made the test flaky."""
 
-    commit: OrderedCommit
+    commit: BranchCommit
     chance: float
 
 
@@ -412,7 +413,7 @@ class SeenProduct:
             branch=self._branch,
             before=chances.before + chances.never,
             suspects=tuple(
-                shapes.SuspectCommit(**commit._asdict(), chance=chance)
+                shapes.SuspectCommit(**vars(commit), chance=chance)
                 for commit, chance in likely[: min(total, SHOWN_MAX)]
             ),
             suspects_total=total,
@@ -449,7 +450,7 @@ class SeenProduct:
         return sorted(likely, key=lambda suspect: -suspect.chance)
 
 
-def _tries(result: NotableResult | None) -> Step:
+def _tries(result: TestResult | None) -> Step:
     if result is None:
         return Step(1, 0)
     retries = result.attempts - 1

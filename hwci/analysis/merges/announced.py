@@ -7,11 +7,10 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from hwci.analysis.merges.unchecked import CAUSES, explain
-from hwci.contract.merges import AnnouncedMerge
+from hwci.contract.merges import AnnouncedMerge, Merge
 from hwci.contract.vocabulary import MergeColumn, UncheckedCause
-from hwci.engine.facts import Announcement
 from hwci.engine.history import History, Listing, Scope, SightedRun
-from hwci.engine.page.merges import checking_run, merge_row
+from hwci.engine.page.merges import checking_run
 from hwci.engine.page.tables import Selection, checks_of, with_runs
 from hwci.engine.periods import Period
 from hwci.engine.rules.merges import in_order
@@ -22,7 +21,7 @@ class _Told(NamedTuple):
     `cause` None: a run checked it. `subject`: of its commit, if a run has it.
     """
 
-    announcement: Announcement
+    merge: Merge
     cause: UncheckedCause | None
     runs: Sequence[SightedRun]
     subject: str | None
@@ -38,16 +37,16 @@ def announced(
     """Return the merges of a period, the newest first; of a box those with one of its runs.
     `visible`: those of the runs of a repository that may be told of.
     """
-    merges = {merge.announcement: merge.checked for merge in history.merges(scope, period)}
+    merges = dict(history.merges(scope, period))
 
-    def described(rows: Sequence[Announcement]) -> list[_Told]:
+    def described(rows: Sequence[Merge]) -> list[_Told]:
         checked = checks_of(history, [row for row in rows if merges[row]])
         unchecked = explain(history, [row for row in rows if not merges[row]])
-        by_merge: dict[Announcement, _Told] = {}
+        by_merge: dict[Merge, _Told] = {}
         for merge, runs, subject in checked:
             by_merge[merge] = _Told(merge, None, visible(merge.repo_key, runs), subject)
         for row in unchecked:
-            merge = row.announcement
+            merge = row.merge
             runs = visible(merge.repo_key, row.runs)
             by_merge[merge] = _Told(merge, row.cause, runs, row.subject)
         return [by_merge[row] for row in rows]
@@ -57,9 +56,9 @@ def announced(
 
 
 def _row(history: History, row: _Told) -> AnnouncedMerge:
-    merge, run = row.announcement, next(iter(row.runs), None)
+    merge, run = row.merge, next(iter(row.runs), None)
     return AnnouncedMerge(
-        **vars(merge_row(merge)),
+        **vars(merge),
         subject=row.subject,
         checked=row.cause is None,
         run=None if run is None else checking_run(history, merge.repo_key, run),

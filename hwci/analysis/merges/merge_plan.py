@@ -17,10 +17,10 @@ from typing import NamedTuple
 from hwci.analysis.outcomes import ProductOutcomes, RecordedRuns, RunOutcomes
 from hwci.analysis.run_command import TO_FILL_IN, run_command
 from hwci.contract import words
-from hwci.contract.merges import CiJob, MergePlan, PlannedRun, UnplannedMerges
+from hwci.contract.merges import CiJob, Merge, MergePlan, PlannedRun, UnplannedMerges
 from hwci.contract.shape import ListPage
 from hwci.contract.vocabulary import MissingRun
-from hwci.engine.facts import Announcement, Product
+from hwci.engine.facts import Product
 from hwci.engine.history import Scope
 from hwci.engine.page.tables import subjects_of
 from hwci.engine.periods import Period
@@ -53,7 +53,7 @@ class CommitRun:
 
     sha: str
     offer: BoxOffer
-    merges: Sequence[Announcement]
+    merges: Sequence[Merge]
     subject: str | None
 
     @property
@@ -70,7 +70,7 @@ class LeastRuns:
 
     merges: int
     runs: Sequence[CommitRun]
-    unplanned: Mapping[Announcement, MissingRun]
+    unplanned: Mapping[Merge, MissingRun]
 
     @property
     def board_seconds(self) -> float:
@@ -95,7 +95,7 @@ def merge_plan(
         (merge.repo_key, merge.suite, missing) for merge, missing in least.unplanned.items()
     )
     return MergePlan(
-        period=period.shown,
+        period=period,
         product=scope.product,
         unchecked_merges=least.merges,
         board_seconds=least.board_seconds,
@@ -140,7 +140,7 @@ def plan(
     history: RecordedRuns,
     scope: Scope,
     period: Period,
-    merges: Sequence[Announcement],
+    merges: Sequence[Merge],
     box_key: str | None = None,
 ) -> LeastRuns:
     """Return the runs that would check these merges. `period`: whose runs tell what a run takes;
@@ -148,11 +148,11 @@ def plan(
     """
     offers = Offers(history.outcomes(scope, period), box_key)
     subjects = subjects_of(history, merges)
-    by_commit: dict[tuple[str, str], list[Announcement]] = defaultdict(list)
+    by_commit: dict[tuple[str, str], list[Merge]] = defaultdict(list)
     for merge in merges:
         by_commit[merge.repo_key, merge.sha].append(merge)
     runs: list[CommitRun] = []
-    unplanned: dict[Announcement, MissingRun] = {}
+    unplanned: dict[Merge, MissingRun] = {}
     for (repo_key, sha), of_commit in by_commit.items():
         history.check_time()
         chosen = _offers_for(repo_key, of_commit, offers)
@@ -171,7 +171,7 @@ def plan(
     return LeastRuns(len(merges), runs, unplanned)
 
 
-def _offers_for(repo_key: str, merges: Sequence[Announcement], offers: "Offers") -> list[BoxOffer]:
+def _offers_for(repo_key: str, merges: Sequence[Merge], offers: "Offers") -> list[BoxOffer]:
     """Return the runs that a commit needs, the cheapest first."""
     suites = {merge.suite for merge in merges}
     named = (offers.by_cost(Product(repo_key, suite)) for suite in suites if suite is not None)

@@ -12,11 +12,10 @@ from itertools import islice
 from typing import NamedTuple
 
 from hwci.contract import words
-from hwci.contract.merges import ExplainedMerge
+from hwci.contract.merges import ExplainedMerge, Merge
 from hwci.contract.vocabulary import MergeColumn, UncheckedCause
-from hwci.engine.facts import Announcement
 from hwci.engine.history import History, Listing, SightedRun
-from hwci.engine.page.merges import checking_run, merge_row
+from hwci.engine.page.merges import checking_run
 from hwci.engine.page.tables import Selection, subjects_of, with_runs
 from hwci.engine.rules.merges import checks, is_of_product
 
@@ -27,7 +26,7 @@ class UncheckedMerge:
     runs only that one. `subject`: the first line of the commit's message, if a run has it.
     """
 
-    announcement: Announcement
+    merge: Merge
     cause: UncheckedCause
     runs: Sequence[SightedRun]
     subject: str | None
@@ -35,7 +34,7 @@ class UncheckedMerge:
 
 def unchecked_merges(
     history: History,
-    merges: Sequence[Announcement],
+    merges: Sequence[Merge],
     selection: Selection[MergeColumn],
     visible: Callable[[str, Sequence[SightedRun]], Sequence[SightedRun]],
 ) -> Listing[ExplainedMerge]:
@@ -43,9 +42,9 @@ def unchecked_merges(
     the runs of a repository that may be told of.
     """
 
-    def explained(some: Sequence[Announcement]) -> list[UncheckedMerge]:
+    def explained(some: Sequence[Merge]) -> list[UncheckedMerge]:
         return [
-            replace(row, runs=visible(row.announcement.repo_key, row.runs))
+            replace(row, runs=visible(row.merge.repo_key, row.runs))
             for row in explain(history, some)
         ]
 
@@ -54,14 +53,14 @@ def unchecked_merges(
 
 
 def _row(history: History, row: UncheckedMerge) -> ExplainedMerge:
-    merge, cause = row.announcement, CAUSES[row.cause]
+    merge, cause = row.merge, CAUSES[row.cause]
     first_on: dict[str, SightedRun] = {}
     for run in row.runs:
         first_on.setdefault(run.box_key, run)
     runs = {box: checking_run(history, merge.repo_key, run) for box, run in first_on.items()}
     first = runs.pop(row.runs[0].box_key) if row.runs else None
     return ExplainedMerge(
-        **vars(merge_row(merge)),
+        **vars(merge),
         cause=row.cause,
         cause_text=cause.text,
         to_do=cause.to_do,
@@ -72,7 +71,7 @@ def _row(history: History, row: UncheckedMerge) -> ExplainedMerge:
     )
 
 
-def explain(history: History, merges: Sequence[Announcement]) -> list[UncheckedMerge]:
+def explain(history: History, merges: Sequence[Merge]) -> list[UncheckedMerge]:
     """Return the cause of each of these unchecked merges."""
     subjects = subjects_of(history, merges)
     rows = []
@@ -89,11 +88,11 @@ class _Unchecked(NamedTuple):
     """
 
     history: History
-    merge: Announcement
+    merge: Merge
     runs: Sequence[SightedRun]
 
 
-def _cause(history: History, merge: Announcement) -> tuple[UncheckedCause, Sequence[SightedRun]]:
+def _cause(history: History, merge: Merge) -> tuple[UncheckedCause, Sequence[SightedRun]]:
     case = _Unchecked(history, merge, sorted(history.sighted_runs(merge.repo_key, merge.sha)))
     for cause, row in CAUSES.items():
         runs = [*row.told_by(case)]

@@ -162,10 +162,9 @@ def _merges(history: History, scope: Scope, period: Period) -> Merged:
     """Return when commits were merged, whichever product they were announced for."""
     merged: dict[tuple[str, str, str], datetime] = {}
     start = last_days(LOOK_BACK_DAYS, period.start).start
-    for merge in history.merges(Scope(scope.repo_key), Period(start, period.end)):
-        announced = merge.announcement
-        commit = announced.repo_key, announced.branch, announced.sha
-        merged[commit] = min(announced.merged_at, merged.get(commit, announced.merged_at))
+    for merge, _ in history.merges(Scope(scope.repo_key), Period(start, period.end)):
+        commit = merge.repo_key, merge.branch, merge.sha
+        merged[commit] = min(merge.merged_at, merged.get(commit, merge.merged_at))
     return merged
 
 

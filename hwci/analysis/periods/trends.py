@@ -72,8 +72,8 @@ def trends(history: History, scope: Scope, period: Period) -> Trends:
     now = _counts(read_tiles(history, scope, period))
     then = None if before.whole is None else _counts(read_tiles(history, scope, before.whole))
     return Trends(
-        period=period.shown,
-        before=None if before.period is None else before.period.shown,
+        period=period,
+        before=before.period,
         product=scope.product,
         tiles=tuple(
             _trend(tile, count, None if then is None else then[tile]) for tile, count in now.items()

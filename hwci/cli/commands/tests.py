@@ -16,7 +16,7 @@ from hwci.wire import limits
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from hwci.contract.one_test import TestName
+    from hwci.contract.scope import TestName
 
 tests = typer.Typer(no_args_is_help=True)
 

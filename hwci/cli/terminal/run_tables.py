@@ -17,7 +17,8 @@ from hwci.said import counted, short
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from hwci.contract.runs import Run, RunChanges, RunDetail, RunItem
+    from hwci.contract.commits import ChangeList
+    from hwci.contract.runs import Run, RunDetail, RunItem
 
 COMMITS_SHOWN = 12
 _PLAIN = 3  # the rank of a pass at the first attempt, which comes last
@@ -172,7 +173,7 @@ def next_step(run: RunDetail) -> str:
     return f"Failures of this product: {shlex.join(command)}" if run.tests.failed else ""
 
 
-def commits(changes: RunChanges | None) -> Iterator[str]:
+def commits(changes: ChangeList | None) -> Iterator[str]:
     """Return the lines about the commits that a run tests, if reported."""
     if changes is None:
         return

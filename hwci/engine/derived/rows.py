@@ -9,8 +9,8 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
+from hwci.contract.commits import ChangeList
 from hwci.engine.derived.days import DayChanges, ItemSum
-from hwci.engine.facts import Changes
 from hwci.engine.history import Place
 
 NEVER = 2**63 - 1
@@ -87,7 +87,7 @@ UNFIXED = Ranked(NEVER, "")
 class Rows(Protocol):
     """The derived rows of one repository, within the transaction of a write."""
 
-    def settle_runs(self) -> Iterable[Changes]:
+    def settle_runs(self) -> Iterable[ChangeList]:
         """Give each run of the reports that came or went the changes of its earliest report that
         carries any. Return those that a run lost or got, also if only their order changed.
         """

@@ -10,12 +10,13 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from hwci.contract.commits import ChangeList
 from hwci.contract.vocabulary import Outcome
 from hwci.engine.derived import episodes, order
 from hwci.engine.derived.days import DayChanges, ItemSum, item_sums
 from hwci.engine.derived.episodes import Point, Shift
 from hwci.engine.derived.rows import Bench, Placed, Results, Rows, Spot, Track
-from hwci.engine.facts import Changes, Report, TestItem
+from hwci.engine.facts import Report, TestItem
 from hwci.engine.history import Place
 from hwci.engine.rules.merges import commits_checked
 from hwci.engine.rules.reports import Mention, mentions
@@ -200,7 +201,7 @@ class Settlement:
         return shifts
 
 
-def _named(changes: Changes) -> Iterator[str]:
+def _named(changes: ChangeList) -> Iterator[str]:
     """Yield the commits whose lists of changes these are part of, and the one they begin after."""
     yield from (commit.sha for commit in changes.commits)
     if changes.base_sha is not None:

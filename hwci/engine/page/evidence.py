@@ -9,7 +9,7 @@ from typing import NamedTuple, TypeVar
 from uuid import UUID
 
 from hwci.contract import failures as shapes
-from hwci.contract.commits import ChangedCommit, ChangedFile
+from hwci.contract.commits import ChangedCommit, ChangedFile, Commit
 from hwci.contract.failures import (
     CheckRun,
     EvidenceCommit,
@@ -17,7 +17,7 @@ from hwci.contract.failures import (
     FailureEvidence,
 )
 from hwci.contract.vocabulary import REASONS, FileKind, Label, Outcome
-from hwci.engine.facts import Commit, run_record_id
+from hwci.engine.facts import run_record_id
 from hwci.engine.history import Failure, History, LaneCommit
 from hwci.engine.page.failures import broken_range, describe, failure_row, labelled, suspects_of
 from hwci.engine.page.runs import on_box

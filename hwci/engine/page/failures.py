@@ -11,14 +11,14 @@ from typing import NamedTuple
 from uuid import UUID
 
 from hwci.contract import failures as shapes
-from hwci.contract.commits import BrokenBy, CommitSubject, Fix
+from hwci.contract.commits import BrokenBy, Commit, CommitSubject, Fix
 from hwci.contract.failures import (
     FirstFailure,
     ResolvedFailure,
 )
 from hwci.contract.people import Actor
 from hwci.contract.vocabulary import Label
-from hwci.engine.facts import Commit, Review
+from hwci.engine.facts import Review
 from hwci.engine.history import Episode, Failure, History
 from hwci.engine.page.runs import on_box
 from hwci.engine.rules.changes import UnderTest, broken_by

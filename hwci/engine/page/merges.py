@@ -1,25 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Announced merges, and the runs that checked them, as answers name them.
+"""The runs that checked announced merges, as answers name them.
 
 Which runs check a merge is decided in `rules/merges.py`.
 """
 
-from hwci.contract.merges import CheckingRun, Merge
-from hwci.engine.facts import Announcement
+from hwci.contract.merges import CheckingRun
 from hwci.engine.history import History, SightedRun
 from hwci.engine.page.runs import on_box
-
-
-def merge_row(merge: Announcement) -> Merge:
-    """Return an announced merge: `vars` of it are fields of other shapes, too."""
-    return Merge(
-        repo_key=merge.repo_key,
-        suite=merge.suite,
-        sha=merge.sha,
-        branch=merge.branch,
-        merged_at=merge.merged_at,
-        ci_url=merge.ci_url,
-    )
 
 
 def checking_run(history: History, repo_key: str, run: SightedRun) -> CheckingRun:

@@ -7,10 +7,9 @@ flake rates and infra runs use each run's start time." What counts is decided in
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from itertools import pairwise
-from typing import NamedTuple
 
 from hwci.contract.flaky_history import BoxHistory, FlakyTestHistory, SlotAttempts
 from hwci.contract.flaky_tests import FlakyTest
@@ -26,15 +25,8 @@ from hwci.engine.rules.flakiness import attempts_of, figures_of
 BOXES_MAX = 50
 
 
-class Dates(NamedTuple):
-    """The dates of all that the tiles count, each list in order; fields as in `TrendSlot`."""
-
-    merges_checked: Sequence[datetime]
-    merges_announced: Sequence[datetime]
-    real_fw_bugs: Sequence[datetime]
-    flaky_failures: Sequence[datetime]
-    infra_runs: Sequence[datetime]
-    runs: Sequence[datetime]
+Dates = Mapping[str, Sequence[datetime]]
+"""The dates of all that the tiles count, each list in order, by the field of `TrendSlot`."""
 
 
 def read_dates(
@@ -46,25 +38,32 @@ def read_dates(
     unchecked_at = [merge.merged_at for merge in merges.unchecked]
     bugs = read_classified(history, scope, period, decided, {FailureClass.REAL_FW_BUG})
     runs = history.run_starts(scope, period)
-    return Dates(
-        merges_checked=sorted(checked_at),
-        merges_announced=sorted([*checked_at, *unchecked_at]),
-        real_fw_bugs=sorted(row.episode.started_at for row in bugs),
-        flaky_failures=history.flaky_starts(scope, period),
-        infra_runs=runs.infra,
-        runs=runs.all,
-    )
+    return {
+        "merges_checked": sorted(checked_at),
+        "merges_announced": sorted([*checked_at, *unchecked_at]),
+        "real_fw_bugs": sorted(row.episode.started_at for row in bugs),
+        "flaky_failures": history.flaky_starts(scope, period),
+        "infra_runs": runs.infra,
+        "runs": runs.all,
+    }
+
+
+def counted(dates: Dates, slots: Slots) -> list[dict[str, int]]:
+    """Count the dates of each slot."""
+    counts = zip(*map(slots.counted, dates.values()), strict=True)
+    return [dict(zip(dates, row, strict=True)) for row in counts]
 
 
 def trend(dates: Dates, slots: Slots, product: ProductKey | None) -> Trend:
-    """Count the dates of each slot."""
-    counts = zip(*(slots.counted(times) for times in dates), strict=True)
+    """Return the counts of each slot."""
     return Trend(
-        period=slots.period.shown,
+        period=slots.period,
         product=product,
         slots=tuple(
-            TrendSlot(start=start, end=end, **dict(zip(Dates._fields, row, strict=True)))
-            for (start, end), row in zip(pairwise(slots.edges()), counts, strict=True)
+            TrendSlot(start=start, end=end, **counts)
+            for (start, end), counts in zip(
+                pairwise(slots.edges()), counted(dates, slots), strict=True
+            )
         ),
     )
 
@@ -96,7 +95,7 @@ def flaky_over_time(
 def _on_box(box_key: str, runs: Sequence[BoxRuns]) -> BoxHistory:
     notable = Notable(*map(sum, zip(*(run.notable for run in runs), strict=True)))
     figures = figures_of(sum(run.reports for run in runs), notable)
-    return BoxHistory(box_key=box_key, slots=_slots(runs), **figures._asdict())
+    return BoxHistory(box_key=box_key, slots=_slots(runs), **vars(figures))
 
 
 def _slots(runs: Iterable[BoxRuns]) -> tuple[SlotAttempts, ...]:

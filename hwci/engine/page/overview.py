@@ -14,7 +14,6 @@ from hwci.contract.shape import ListPage
 from hwci.contract.vocabulary import FailureClass
 from hwci.engine.history import Decision, Episode, History, Listing, ResolvedEpisodes, Scope
 from hwci.engine.page.failures import describe_rows
-from hwci.engine.page.merges import merge_row
 from hwci.engine.page.reading import (
     Classified,
     Resolved,
@@ -49,11 +48,11 @@ def read_page(
     unchecked = tiles.merges_checked.announced - tiles.merges_checked.checked
     first = partial(ListPage, page=1, limit=rows)
     return MetricsPage(
-        period=period.shown,
+        period=period,
         product=scope.product,
         tiles=tiles,
         unchecked_merges=first(
-            items=tuple(map(merge_row, history.newest_unchecked(scope, period, rows))),
+            items=tuple(history.newest_unchecked(scope, period, rows)),
             total=unchecked,
         ),
         real_bugs=first(items=tuple(described[: len(real.items)]), total=real.total),

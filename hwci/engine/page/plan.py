@@ -44,7 +44,7 @@ def plan(
         if not compared:
             raise
     return SuiteConfigPlan(
-        period=period.shown,
+        period=period,
         product=ProductKey(repo_key=product.repo_key, suite=product.suite),
         before=_counted((group, old) for group, old, _ in compared),
         after=_counted((group, new) for group, _, new in compared),

@@ -10,9 +10,10 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple, TypeVar
 
 from hwci.contract.flaky_tests import FlakyTest
+from hwci.contract.merges import Merge
 from hwci.contract.metrics import RealFwBugs
 from hwci.contract.vocabulary import FailureClass, Label
-from hwci.engine.facts import Announcement, Review
+from hwci.engine.facts import Review
 from hwci.engine.history import Decision, Episode, History, Scope
 from hwci.engine.page.failures import LabelledFailure, labelled
 from hwci.engine.periods import Period
@@ -59,8 +60,8 @@ class Classified(NamedTuple):
 class Merges(NamedTuple):
     """The merges of a period, each list in the order of its table."""
 
-    unchecked: Sequence[Announcement]
-    checked: Sequence[Announcement]
+    unchecked: Sequence[Merge]
+    checked: Sequence[Merge]
 
 
 class ResolvedTables(NamedTuple):
@@ -74,8 +75,8 @@ def read_merges(history: History, scope: Scope, period: Period) -> Merges:
     """Read the merges of a scope and a period."""
     merges = history.merges(scope, period)
     return Merges(
-        unchecked=in_order(merge.announcement for merge in merges if not merge.checked),
-        checked=in_order(merge.announcement for merge in merges if merge.checked),
+        unchecked=in_order(merge for merge, checked in merges if not checked),
+        checked=in_order(merge for merge, checked in merges if checked),
     )
 
 

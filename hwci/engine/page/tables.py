@@ -27,10 +27,10 @@ from hwci.contract.vocabulary import (
     MergeColumn,
     ResolvedColumn,
 )
-from hwci.engine.facts import Announcement, FailureKey, Lane
+from hwci.engine.facts import FailureKey, Lane
 from hwci.engine.history import History, Listing, SightedRun, Where
 from hwci.engine.page.failures import LabelledFailure, describe_rows
-from hwci.engine.page.merges import checking_run, merge_row
+from hwci.engine.page.merges import checking_run
 from hwci.engine.page.reading import Classified
 from hwci.engine.rules.merges import checks
 
@@ -138,7 +138,7 @@ def _texts(row: Classified) -> Sequence[str]:
 
 
 # Unassigned merges come before those of any product, as in the default order.
-MERGES: Table[Announcement, MergeColumn] = Table(
+MERGES: Table[Merge, MergeColumn] = Table(
     values={
         MergeColumn.MERGED_AT: attrgetter("merged_at"),
         MergeColumn.REPO_KEY: attrgetter("repo_key"),
@@ -192,21 +192,18 @@ class MergeRuns(NamedTuple):
     first line of the commit's message, if a run has it.
     """
 
-    announcement: Announcement
+    merge: Merge
     runs: Sequence[SightedRun]
     subject: str | None
 
 
-def unchecked_merges(
-    merges: Sequence[Announcement], selection: Selection[MergeColumn]
-) -> Listing[Merge]:
+def unchecked_merges(merges: Sequence[Merge], selection: Selection[MergeColumn]) -> Listing[Merge]:
     """List announced merges that no run checked. No run tells of which box they are."""
-    listing = MERGES.listing(of_commit(merges, selection.where), selection)
-    return Listing([merge_row(merge) for merge in listing.items], listing.total)
+    return MERGES.listing(of_commit(merges, selection.where), selection)
 
 
 def checked_merges(
-    history: History, merges: Sequence[Announcement], selection: Selection[MergeColumn]
+    history: History, merges: Sequence[Merge], selection: Selection[MergeColumn]
 ) -> Listing[CheckedMerge]:
     """List announced merges that a run checked, each with the runs that did; of a box those that
     one of its runs checked.
@@ -218,13 +215,13 @@ def checked_merges(
 def _checked(history: History, row: MergeRuns) -> CheckedMerge:
     merge, [first, *_], subject = row
     first_run = checking_run(history, merge.repo_key, first)
-    return CheckedMerge(**vars(merge_row(merge)), first_run=first_run, subject=subject)
+    return CheckedMerge(**vars(merge), first_run=first_run, subject=subject)
 
 
 def with_runs(
-    merges: Sequence[Announcement],
+    merges: Sequence[Merge],
     selection: Selection[MergeColumn],
-    describe: Callable[[Sequence[Announcement]], Sequence[WithRuns]],
+    describe: Callable[[Sequence[Merge]], Sequence[WithRuns]],
 ) -> Listing[WithRuns]:
     """Return the selected merges with their runs, which alone tell of which boxes a merge is."""
     where, merges = selection.where, of_commit(merges, selection.where)
@@ -236,7 +233,7 @@ def with_runs(
     return Listing(rows[selection.offset :][: selection.limit], len(rows))
 
 
-def checks_of(history: History, merges: Sequence[Announcement]) -> list[MergeRuns]:
+def checks_of(history: History, merges: Sequence[Merge]) -> list[MergeRuns]:
     """Return each of these merges, all checked, with the runs that checked it."""
     subjects = subjects_of(history, merges)
     rows = []
@@ -248,12 +245,12 @@ def checks_of(history: History, merges: Sequence[Announcement]) -> list[MergeRun
     return rows
 
 
-def of_commit(merges: Sequence[Announcement], where: Where) -> Sequence[Announcement]:
+def of_commit(merges: Sequence[Merge], where: Where) -> Sequence[Merge]:
     """Return those of these merges that are of a branch and a commit."""
     return [merge for merge in merges if where.has_commit(merge.branch, [merge.sha])]
 
 
-def subjects_of(history: History, merges: Sequence[Announcement]) -> dict[tuple[str, str], str]:
+def subjects_of(history: History, merges: Sequence[Merge]) -> dict[tuple[str, str], str]:
     """Return first lines of commit messages, by repository and commit, where reports have them."""
     subjects = {}
     for repo_key in {merge.repo_key for merge in merges}:

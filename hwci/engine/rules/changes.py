@@ -9,8 +9,9 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
+from hwci.contract.commits import ChangeList, Commit
 from hwci.contract.vocabulary import FileKind
-from hwci.engine.facts import Changes, Commit, FailureKey, SuiteConfig
+from hwci.engine.facts import FailureKey, SuiteConfig
 from hwci.engine.history import History, RunChanges
 from hwci.engine.patterns import PathList
 
@@ -74,11 +75,11 @@ class UnderTest(NamedTuple):
     """
 
     files: ProductFiles | None
-    sent: Changes | None
+    sent: ChangeList | None
     run: RunChanges | None = None
 
     @property
-    def changes(self) -> Changes | None:
+    def changes(self) -> ChangeList | None:
         """The changes under test: unknown too if their `base_sha` is null."""
         return None if self.sent is None or self.sent.base_sha is None else self.sent
 

@@ -14,9 +14,10 @@ from datetime import datetime
 from functools import cache
 from typing import Generic, NamedTuple, TypeVar
 
+from hwci.contract.commits import Commit
 from hwci.contract.failures import ClassAndReason
 from hwci.contract.vocabulary import REASONS, FailureClass, Reason, ReviewAction, Verdict
-from hwci.engine.facts import Commit, Product, Review, SuiteConfig
+from hwci.engine.facts import Product, Review, SuiteConfig
 from hwci.engine.history import Decision, History, RunChanges
 from hwci.engine.rules.changes import ProductFiles, UnderTest, product_files
 from hwci.engine.rules.labels import Group

@@ -6,22 +6,11 @@ number of flakes of each test is given.
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
-from hwci.contract.flaky_tests import FlakyTest, is_broken, is_flake_seen
+from hwci.contract.flaky_tests import Figures, FlakyTest, is_broken, is_flake_seen
 from hwci.contract.vocabulary import Outcome
 from hwci.engine.facts import TestItem, TestKey
 from hwci.engine.history import History, Notable, TestRuns
-
-
-class Figures(NamedTuple):
-    """What the table counts of a test, on all its boxes or on one. `flake_rate` is a percentage."""
-
-    run_reports: int
-    attempts: int
-    failed_attempts: int
-    retry_passes: int
-    flake_rate: float
 
 
 def flakiest(
@@ -62,7 +51,7 @@ def _row(key: TestKey, test: TestRuns) -> FlakyTest:
         test_id=test_id,
         boxes=test.boxes,
         flaky_failures=test.flakes,
-        **figures_of(test.reports, _notable_of(test))._asdict(),
+        **vars(figures_of(test.reports, _notable_of(test))),
     )
 
 

@@ -7,11 +7,12 @@ the merge do not matter.
 
 from collections.abc import Iterable
 
-from hwci.engine.facts import Announcement, Report
+from hwci.contract.merges import Merge
+from hwci.engine.facts import Report
 from hwci.engine.history import SightedRun, Sighting
 
 
-def count_checks(announcement: Announcement, runs: Iterable[SightedRun]) -> int:
+def count_checks(announcement: Merge, runs: Iterable[SightedRun]) -> int:
     """Count the runs that checked a merge, "at any time, on any branch"."""
     return sum(checks(run.sighting, announcement) for run in runs)
 
@@ -24,21 +25,21 @@ def commits_checked(report: Report) -> frozenset[str]:
     return frozenset((report.sha, *report.covers_shas))
 
 
-def in_order(announcements: Iterable[Announcement]) -> list[Announcement]:
+def in_order(announcements: Iterable[Merge]) -> list[Merge]:
     """Return a table of merges: the newest first, then by repository, product and commit."""
     rows = sorted(announcements, key=lambda merge: (merge.repo_key, merge.suite or "", merge.sha))
     rows.sort(key=lambda merge: merge.merged_at, reverse=True)
     return rows
 
 
-def checks(sighting: Sighting, announcement: Announcement) -> bool:
+def checks(sighting: Sighting, announcement: Merge) -> bool:
     """Whether a report that holds the merge's commit checks it: one "that reached the hardware with
     at least one test, of its product if it names one".
     """
     return _checks_any(sighting) and is_of_product(sighting, announcement)
 
 
-def is_of_product(sighting: Sighting, announcement: Announcement) -> bool:
+def is_of_product(sighting: Sighting, announcement: Merge) -> bool:
     """Whether a report is of the product that the merge names, or the merge names none."""
     return announcement.suite in {None, sighting.suite}
 

@@ -9,7 +9,8 @@ does not know what ran on a commit or how it ended: `hello_ok` plays no role her
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from hwci.engine.facts import Changes, Report
+from hwci.contract.commits import ChangeList
+from hwci.engine.facts import Report
 from hwci.engine.history import Place, ReportOrder
 
 _BASE, _COVERED, _LISTED, _TESTED = range(4)
@@ -58,7 +59,7 @@ def report_order(report: Report) -> ReportOrder:
     return ReportOrder(report.started_at, report.run_id, report.run_attempt, report.box_key)
 
 
-def carried_changes(report: Report) -> Changes | None:
+def carried_changes(report: Report) -> ChangeList | None:
     """Return the changes of a report, if it carries any: "Changes whose base is the report's own
     commit say nothing about that commit and count as if the report carried none".
     """

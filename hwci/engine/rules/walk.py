@@ -9,7 +9,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from hwci.engine.facts import Changes, Commit
+from hwci.contract.commits import ChangeList, Commit
 from hwci.engine.history import History, RunChanges
 from hwci.engine.rules.changes import last_place
 
@@ -155,12 +155,12 @@ def _steps(history: History, repo_key: str, sha: str) -> list[Step]:
     ]
 
 
-def _is_step(changes: Changes) -> bool:
+def _is_step(changes: ChangeList) -> bool:
     """Whether changes are a step at all: "with a base, not truncated"."""
     return changes.base_sha is not None and not changes.truncated
 
 
-def _from(changes: Changes, sha: str) -> list[str]:
+def _from(changes: ChangeList, sha: str) -> list[str]:
     """Return the listed commits from this one's first place on: each leads back over it."""
     listed = [commit.sha for commit in changes.commits]
     return listed[listed.index(sha) :]

@@ -23,8 +23,9 @@ from typing import Protocol, TypeVar
 from uuid import UUID
 
 from hwci.analysis.outcomes import RecordedRuns
-from hwci.contract.runs import TestCounts
-from hwci.engine.facts import Announcement, Facts, Report, Review, SuiteConfig
+from hwci.contract.merges import Merge
+from hwci.contract.runs import Run, RunDetail, RunTest, TestCounts
+from hwci.engine.facts import Facts, Report, Review, SuiteConfig
 from hwci.engine.history import ANYWHERE, EVERYTHING, Decision, Episode, Listing, Scope, Where
 from hwci.engine.periods import Period
 from hwci.server.deadline import ANSWER_SECONDS, Deadline
@@ -44,11 +45,8 @@ from hwci.server.storage.records import (
     Happening,
     Key,
     LiveRun,
-    LiveTest,
     Organization,
     RunFilter,
-    RunRecord,
-    RunWhole,
     SentKind,
 )
 
@@ -173,17 +171,15 @@ class Runs(Protocol):
 
     def runs(
         self, org_id: UUID, wanted: RunFilter, seen_since: datetime, offset: int, limit: int
-    ) -> Listing[RunRecord]:
+    ) -> Listing[Run]:
         """List run records, latest start first. One in parts is listed once its first part is
         there.
         """
 
-    def run_record(
-        self, org_id: UUID, run_record_id: UUID, seen_since: datetime
-    ) -> RunRecord | None:
+    def run_record(self, org_id: UUID, run_record_id: UUID, seen_since: datetime) -> Run | None:
         """Return one run record as the list shows it."""
 
-    def run(self, org_id: UUID, run_record_id: UUID, seen_since: datetime) -> RunWhole | None:
+    def run(self, org_id: UUID, run_record_id: UUID, seen_since: datetime) -> RunDetail | None:
         """Return a run record with all that was reported of it."""
 
     def live_run(self, org_id: UUID, run_record_id: UUID) -> LiveRun | None:
@@ -210,7 +206,7 @@ class RunsWriter(Runs, Protocol):
     def put_live_run(self, run: LiveRun) -> None:
         """Keep a live run; one with the same id keeps its tests."""
 
-    def put_live_tests(self, org_id: UUID, run_record_id: UUID, tests: Sequence[LiveTest]) -> None:
+    def put_live_tests(self, org_id: UUID, run_record_id: UUID, tests: Sequence[RunTest]) -> None:
         """Keep the present state of tests of a live run, in place of the earlier one."""
 
     def hear_run(self, org_id: UUID, run_record_id: UUID, at: datetime) -> None:
@@ -283,10 +279,10 @@ class Records(Protocol):
         at a time.
         """
 
-    def announcements(self, org_id: UUID) -> Iterator[tuple[Announcement, datetime]]:
+    def announcements(self, org_id: UUID) -> Iterator[tuple[Merge, datetime]]:
         """Yield the announcements that count, in the same way."""
 
-    def holds(self, org_id: UUID, sent: Report | Announcement, arrived_at: datetime | None) -> bool:
+    def holds(self, org_id: UUID, sent: Report | Merge, arrived_at: datetime | None) -> bool:
         """Return whether something of its identity is kept, or what removed it: a whole report or
         first part of fewer parts that is known to have come later (semantics, 1.5 and 1.9).
         """
@@ -300,7 +296,7 @@ class Records(Protocol):
 class RecordsWriter(Records, Protocol):
     """What CI sent, for writing (semantics, 1.5)."""
 
-    def announce(self, org_id: UUID, announcement: Announcement, at: datetime) -> None:
+    def announce(self, org_id: UUID, announcement: Merge, at: datetime) -> None:
         """Insert once: a second announcement with the same identity changes nothing."""
 
     def put_report(self, org_id: UUID, report: Report, at: datetime) -> None:

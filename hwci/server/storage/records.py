@@ -11,17 +11,15 @@ from datetime import datetime
 from enum import StrEnum
 from uuid import UUID, uuid5
 
-from hwci.contract.runs import TestCounts, TestResult
+from hwci.contract.commits import ChangeList
 from hwci.contract.vocabulary import (
-    SUCCESS_WORDS,
-    Outcome,
     Role,
     RunEnding,
     RunEventType,
     RunStatus,
     Trigger,
 )
-from hwci.engine.facts import Changes, Product, TestItem
+from hwci.engine.facts import Product
 
 NOBODY = UUID(int=0)
 """The id of no record: looking it up checks whether a store answers."""
@@ -266,18 +264,9 @@ class LiveRun:
     box_id: UUID
     head: RunHead
     covers_shas: tuple[str, ...]
-    changes: Changes | None
+    changes: ChangeList | None
     last_seen_at: datetime
     lost: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class LiveTest:
-    """A test of a live run. `outcome` None: it is running."""
-
-    id: str
-    outcome: Outcome | None
-    attempts: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -287,48 +276,6 @@ class RunEnd:
     ended_at: datetime
     conclusion: str
     hello_ok: bool
-
-
-@dataclass(frozen=True, slots=True)
-class RunRecord:
-    """One run on one box, live or reported (contract, "Runs and streams"). A report in parts is one
-    record, its tests together (semantics, 1.9). `result`: of the test that a list was asked for.
-    """
-
-    id: UUID
-    head: RunHead
-    status: RunStatus
-    tests: TestCounts
-    end: RunEnd | None = None
-    result: TestResult | None = None
-
-    @property
-    def ending(self) -> RunEnding | None:
-        """How it ended; None until it is reported. It passed if no test of it failed and the CI
-        calls it a success.
-        """
-        if self.end is None:
-            return None
-        if not self.end.hello_ok:
-            return RunEnding.NEVER_REACHED
-        good = not self.tests.failed and self.end.conclusion.lower() in SUCCESS_WORDS
-        return RunEnding.PASSED if good else RunEnding.FAILED
-
-
-@dataclass(frozen=True, slots=True)
-class RunWhole:
-    """A run record with all that was reported of it: `items` of its report, or `live` so far.
-    `rerun_of`: the CI run whose result made CI start it, if its report tells; `rerun_of_record`:
-    the record of that run, if its product has one.
-    """
-
-    record: RunRecord
-    covers_shas: tuple[str, ...]
-    changes: Changes | None
-    items: tuple[TestItem, ...] = ()
-    live: tuple[LiveTest, ...] = ()
-    rerun_of: int | None = None
-    rerun_of_record: UUID | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Annotated
 
-from hwci.engine import facts
+from hwci.contract.commits import ChangeList
 from hwci.wire import limits
 from hwci.wire.base import Body, Sha
 from hwci.wire.lists import ListRule
@@ -23,7 +23,7 @@ class UnsentBody(Body):
 
     unsent: Annotated[Sequence[UnsentChanges], ListRule(limits.UNSENT_MAX)]
 
-    def of_git(self) -> Mapping[tuple[str, str], facts.Changes]:
+    def of_git(self) -> Mapping[tuple[str, str], ChangeList]:
         """Return the changes by the commits that they lie between."""
         lists = ((unsent.sha, unsent.changes.fact()) for unsent in self.unsent)
         return {

@@ -11,8 +11,9 @@ from hwci.contract.flaky_history import FlakyHistories
 from hwci.contract.incidents import Incident
 from hwci.contract.lost_boards import LostBoardCounts
 from hwci.contract.merges import AnnouncedMerge, ExplainedMerge, MergePlan
-from hwci.contract.one_test import OneTest, TestName
+from hwci.contract.one_test import OneTest
 from hwci.contract.page_figures import PageFigures
+from hwci.contract.scope import TestName
 from hwci.contract.shape import ListPage
 from hwci.contract.suspects import FlakyRow
 from hwci.contract.times_to_fix import TimesToFix

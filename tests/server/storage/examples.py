@@ -4,20 +4,11 @@
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
+from hwci.contract.commits import ChangeList, Commit
+from hwci.contract.merges import Merge
 from hwci.contract.products import Links, Targets
 from hwci.contract.vocabulary import Outcome, ReviewAction, Role, Trigger, Verdict
-from hwci.engine.facts import (
-    Announcement,
-    Changes,
-    Commit,
-    FailureKey,
-    Lane,
-    Product,
-    Report,
-    Review,
-    SuiteConfig,
-    TestItem,
-)
+from hwci.engine.facts import FailureKey, Lane, Product, Report, Review, SuiteConfig, TestItem
 from hwci.server.storage.records import (
     AuditEntry,
     Box,
@@ -58,7 +49,7 @@ ENTRY = AuditEntry(UUID(int=41), NOON, ADA.id, "confirm", "failure", {"reason": 
 
 PASS = TestItem("boot", Outcome.PASS, 1, 0.25)
 FAIL = TestItem("flash", Outcome.FAIL, 3, 1 / 3, Verdict.DEVICE, "CRC 0x1f\nüber")
-CHANGES = Changes("aaaaaaa", (Commit("bbbbbbb", "Fix the bus", NOON, ("fw/a.c",)),))
+CHANGES = ChangeList("aaaaaaa", (Commit("bbbbbbb", "Fix the bus", NOON, ("fw/a.c",)),))
 REPORT = Report(
     repo_key="fw",
     workflow="nightly",
@@ -80,7 +71,7 @@ REPORT = Report(
     ci_url="https://ci.example/7",
     rerun_of=5,
 )
-ANNOUNCEMENT = Announcement("fw", None, "bbbbbbb", "main", NOON, "https://ci.example/6")
+ANNOUNCEMENT = Merge("fw", None, "bbbbbbb", "main", NOON, "https://ci.example/6")
 CONFIG = SuiteConfig(
     "fw",
     "hil",

@@ -14,19 +14,10 @@ from itertools import chain
 from uuid import UUID
 
 from hwci.analysis.outcomes import RecordedRuns
+from hwci.contract.commits import ChangeList, Commit
+from hwci.contract.merges import Merge
 from hwci.contract.vocabulary import Outcome, Trigger, Verdict
-from hwci.engine.facts import (
-    Announcement,
-    Changes,
-    Commit,
-    Facts,
-    Lane,
-    Part,
-    Product,
-    Report,
-    SuiteConfig,
-    TestItem,
-)
+from hwci.engine.facts import Facts, Lane, Part, Product, Report, SuiteConfig, TestItem
 from hwci.engine.history import History, Scope
 from hwci.engine.periods import Period, Slots, equal_slots
 from tests.support.outcomes import by_name
@@ -135,7 +126,7 @@ class HistoryDraw:
         verdict = Verdict.INFRA if odd else Verdict.UNKNOWN
         return TestItem(test, Outcome.PASS, draw.choice((1, 1, 1, 3)), seconds, verdict)
 
-    def _changes(self, sha: str) -> Changes | None:
+    def _changes(self, sha: str) -> ChangeList | None:
         """Draw changes: none, those of another box or part of the run, or new ones."""
         draw = self.random
         if draw.random() < 0.3:
@@ -145,7 +136,7 @@ class HistoryDraw:
         listed = draw.choices(SHAS, k=draw.choice((0, 1, 2, 4)))
         commits = tuple(self._commit(one) for one in listed + [sha] * draw.choice((0, 1, 1)))
         base = draw.choice((None, sha, *SHAS))
-        return Changes(base, commits, truncated=draw.random() < 0.1)
+        return ChangeList(base, commits, truncated=draw.random() < 0.1)
 
     def _commit(self, sha: str) -> Commit:
         draw = self.random
@@ -157,9 +148,9 @@ class HistoryDraw:
             files_truncated=draw.random() < 0.1,
         )
 
-    def announcement(self) -> Announcement:
+    def announcement(self) -> Merge:
         draw = self.random
-        return Announcement(
+        return Merge(
             repo_key=draw.choice(REPOS),
             suite=draw.choice((None, *SUITES)),
             sha=draw.choice(SHAS),

@@ -8,7 +8,8 @@ from dataclasses import replace
 from datetime import datetime
 from uuid import UUID
 
-from hwci.engine.facts import Announcement, Facts, Product, Report, Review, SuiteConfig
+from hwci.contract.merges import Merge
+from hwci.engine.facts import Facts, Product, Report, Review, SuiteConfig
 from hwci.engine.full_history import FullHistory
 
 
@@ -16,12 +17,12 @@ class Kept:
     """What one organization sent and reviewed; its methods are those of a `Writer`."""
 
     def __init__(self) -> None:
-        self.announcements: dict[tuple[str, str | None, str], Announcement] = {}
+        self.announcements: dict[tuple[str, str | None, str], Merge] = {}
         self.reports: list[Report] = []
         self.configs: dict[Product, SuiteConfig] = {}
         self.reviews: dict[UUID, Review] = {}
 
-    def announce(self, _org_id: UUID, announcement: Announcement, _at: datetime) -> None:
+    def announce(self, _org_id: UUID, announcement: Merge, _at: datetime) -> None:
         identity = (announcement.repo_key, announcement.suite, announcement.sha)
         self.announcements.setdefault(identity, announcement)
 

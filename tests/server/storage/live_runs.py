@@ -5,8 +5,9 @@ from dataclasses import replace
 from datetime import timedelta
 from uuid import UUID
 
+from hwci.contract.runs import RunTest
 from hwci.contract.vocabulary import Outcome, RunEventType, RunStatus
-from hwci.server.storage.records import Happening, LiveTest, RunFilter
+from hwci.server.storage.records import Happening, RunFilter
 from hwci.server.storage.sql.transaction import Transaction
 from tests.server.storage.examples import LIVE_RUN, NOON
 from tests.server.storage.histories import ORG
@@ -17,7 +18,7 @@ def record_runs(writer: Transaction) -> None:
     other = replace(LIVE_RUN, id=UUID(int=62))
     for run in (LIVE_RUN, other):
         writer.put_live_run(run)
-        writer.put_live_tests(ORG, run.id, [LiveTest("boot", Outcome.PASS, 2)])
+        writer.put_live_tests(ORG, run.id, [RunTest("boot", Outcome.PASS, 2)])
     writer.hear_run(ORG, LIVE_RUN.id, NOON)
     writer.mark_lost(ORG, LIVE_RUN.id, NOON)
     writer.drop_lost_runs(NOON - timedelta(days=1), 9)

@@ -2,7 +2,7 @@
 """What every driver promises of run records and live runs."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import fields, replace
+from dataclasses import asdict, fields, replace
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
@@ -10,18 +10,11 @@ from uuid import UUID
 
 import pytest
 
-from hwci.contract.runs import TestCounts
-from hwci.contract.vocabulary import Outcome, RunStatus, Verdict
+from hwci.contract.runs import RerunOf, Run, RunDetail, RunItem, RunTest, TestCounts
+from hwci.contract.vocabulary import Outcome, RunEnding, RunStatus, Verdict
 from hwci.engine.facts import Part, Report, run_record_id
 from hwci.server.storage.ports import Reader, Storage, Writer
-from hwci.server.storage.records import (
-    LiveRun,
-    LiveTest,
-    RunEnd,
-    RunFilter,
-    RunRecord,
-    RunWhole,
-)
+from hwci.server.storage.records import LiveRun, RunFilter
 from tests.server.storage.examples import (
     ACME,
     ANNOUNCEMENT,
@@ -44,12 +37,16 @@ BEFORE = NOON - TEN_MINUTES
 ANY = RunFilter()
 
 RECORD_ID = run_record_id(ACME.id, "fw", 7, 1, "b1")
-RECORD = RunRecord(
-    RECORD_ID,
-    HEAD,
-    RunStatus.REPORTED,
-    TestCounts(total=2, passed=1, failed=1, retried=1),
-    RunEnd(*(getattr(REPORT, field.name) for field in fields(RunEnd))),
+STARTED = {field.name: getattr(HEAD, field.name) for field in fields(HEAD)}
+RECORD = Run(
+    **STARTED,
+    id=RECORD_ID,
+    status=RunStatus.REPORTED,
+    tests=TestCounts(total=2, passed=1, failed=1, retried=1),
+    ended_at=REPORT.ended_at,
+    conclusion="failure",
+    hello_ok=True,
+    ending=RunEnding.FAILED,
 )
 
 
@@ -79,19 +76,17 @@ async def open_runs(storage: Storage, *runs: LiveRun) -> None:
     await storage.write(work)
 
 
-async def listed(
-    storage: Storage, wanted: RunFilter = ANY, org_id: UUID = ACME.id
-) -> list[RunRecord]:
+async def listed(storage: Storage, wanted: RunFilter = ANY, org_id: UUID = ACME.id) -> list[Run]:
     found = await storage.read(lambda r: r.runs(org_id, wanted, BEFORE, 0, 100))
     assert found.total == len(found.items)
     return list(found.items)
 
 
 async def run_ids(storage: Storage, wanted: RunFilter) -> set[int]:
-    return {record.head.run_id for record in await listed(storage, wanted)}
+    return {record.run_id for record in await listed(storage, wanted)}
 
 
-async def one(storage: Storage, record_id: UUID = RECORD_ID) -> RunWhole | None:
+async def one(storage: Storage, record_id: UUID = RECORD_ID) -> RunDetail | None:
     """Return a record whole, once it is seen to stand in the list and alone as it does whole."""
     whole = await storage.read(lambda r: r.run(ACME.id, record_id, BEFORE))
     record = await storage.read(lambda r: r.run_record(ACME.id, record_id, BEFORE))
@@ -99,9 +94,14 @@ async def one(storage: Storage, record_id: UUID = RECORD_ID) -> RunWhole | None:
     if whole is None:
         assert (record, in_list) == (None, [])
     else:
-        assert whole.record == record == in_list[0]
+        assert alone(whole) == record == in_list[0]
         assert len(in_list) == 1
     return whole
+
+
+def alone(whole: RunDetail) -> Run:
+    """Return the record of a whole one."""
+    return Run(**{field.name: getattr(whole, field.name) for field in fields(Run)})
 
 
 def part(number: int, parts: int = 2, **fields: Any) -> Report:
@@ -111,15 +111,20 @@ def part(number: int, parts: int = 2, **fields: Any) -> Report:
     return replace(REPORT, run_id=run_id, part_of=place, **fields)
 
 
+def live_items(*tests: RunTest) -> list[RunItem]:
+    return [RunItem(**vars(test), duration_s=None, verdict=None) for test in tests]
+
+
 class TestReported:
     async def test_a_report_is_a_run_record_with_its_tests_counted(self, storage: Storage) -> None:
         await storage.write(put(REPORT))
-        assert await one(storage) == RunWhole(
-            RECORD,
-            REPORT.covers_shas,
-            REPORT.changes,
-            items=REPORT.tests,
-            rerun_of=REPORT.rerun_of,
+        assert REPORT.rerun_of is not None
+        assert await one(storage) == RunDetail(
+            **vars(RECORD),
+            covers_shas=REPORT.covers_shas,
+            changes=REPORT.changes,
+            items=tuple(RunItem(**asdict(test)) for test in REPORT.tests),
+            rerun_of=RerunOf(run_id=REPORT.rerun_of, run_record_id=None),
         )
 
     async def test_it_belongs_to_its_organization_alone(self, storage: Storage) -> None:
@@ -137,8 +142,8 @@ class TestReported:
         )
         whole = await one(storage)
         assert whole is not None
-        assert whole.record.head.branch == "dev"
-        assert whole.record.tests == TestCounts(total=1, passed=1, failed=0, retried=1)
+        assert whole.branch == "dev"
+        assert whole.tests == TestCounts(total=1, passed=1, failed=0, retried=1)
         assert whole.changes is None
 
     async def test_each_attempt_and_each_box_is_a_record_of_its_own(self, storage: Storage) -> None:
@@ -151,7 +156,7 @@ class TestReported:
         await storage.write(put(replace(REPORT, suite="smoke")))
         whole = await one(storage)
         assert whole is not None
-        assert whole.record.head.suite == "smoke"
+        assert whole.suite == "smoke"
 
 
 class TestParts:
@@ -166,8 +171,8 @@ class TestParts:
         )
         whole = await one(storage)
         assert whole is not None
-        assert whole.record.head == HEAD
-        assert whole.record.tests == TestCounts(total=4, passed=2, failed=2, retried=1)
+        assert STARTED.items() <= vars(whole).items()
+        assert whole.tests == TestCounts(total=4, passed=2, failed=2, retried=1)
         assert [item.id for item in whole.items] == ["boot", "flash", "more", "last"]
 
     async def test_there_is_no_record_before_the_first_part_came(self, storage: Storage) -> None:
@@ -181,13 +186,13 @@ class TestParts:
         await storage.write(put(REPORT))
         whole = await one(storage)
         assert whole is not None
-        assert whole.record == RECORD
+        assert alone(whole) == RECORD
 
     async def test_parts_of_another_attempt_stay_apart(self, storage: Storage) -> None:
         await storage.write(put(part(1), part(2, run_attempt=2)))
         whole = await one(storage)
         assert whole is not None
-        assert whole.record.tests.total == 2
+        assert whole.tests.total == 2
 
 
 class TestList:
@@ -195,7 +200,7 @@ class TestList:
         later = replace(REPORT, run_id=8, started_at=NOON + TICK)
         await storage.write(put(REPORT, replace(REPORT, run_id=9), later))
         found = await listed(storage)
-        assert found[0].head.run_id == 8
+        assert found[0].run_id == 8
         assert found[1].id < found[2].id
 
     async def test_a_page_is_cut_from_all_and_the_total_counts_all(self, storage: Storage) -> None:
@@ -253,7 +258,7 @@ class TestList:
         await storage.write(put(*reports))
         await open_runs(storage, live, replace(live, id=UUID(int=62), head=HEAD))
         found = await listed(storage, RunFilter(sha_start=start))
-        assert sorted(record.head.sha for record in found) == sorted(
+        assert sorted(record.sha for record in found) == sorted(
             start + end for end in (*ends, "777")
         )
 
@@ -264,7 +269,7 @@ class TestList:
         await open_runs(storage, LIVE, replace(LIVE, id=UUID(int=62), lost=True))
         for hello_ok, run_id in ((True, REPORT.run_id), (False, 8)):
             wanted = RunFilter(hello_ok=hello_ok)
-            assert [record.head.run_id for record in await listed(storage, wanted)] == [run_id]
+            assert [record.run_id for record in await listed(storage, wanted)] == [run_id]
             for status in (RunStatus.RUNNING, RunStatus.LOST):
                 assert await listed(storage, replace(wanted, status=status)) == []
 
@@ -292,7 +297,7 @@ class TestList:
 
         def work(writer: Writer) -> None:
             writer.put_live_run(LIVE)
-            writer.put_live_tests(ACME.id, LIVE.id, [LiveTest("boot", Outcome.PASS, 1)])
+            writer.put_live_tests(ACME.id, LIVE.id, [RunTest("boot", Outcome.PASS, 1)])
 
         await storage.write(work)
         assert await run_ids(storage, RunFilter(test_id="boot")) == {7, 9}
@@ -342,7 +347,7 @@ class TestList:
             start: datetime | None = None, end: datetime | None = None
         ) -> list[datetime]:
             found = await listed(storage, RunFilter(start=start, end=end))
-            return [record.head.started_at for record in found]
+            return [record.started_at for record in found]
 
         before, noon, after = ([moment] * 2 for moment in moments)
         assert await starts(start=NOON, end=NOON) == noon
@@ -382,9 +387,9 @@ class TestLive:
         self, storage: Storage
     ) -> None:
         tests = [
-            LiveTest("boot", Outcome.PASS, 1),
-            LiveTest("flash", Outcome.FAIL, 3),
-            LiveTest("gpio", None, None),
+            RunTest("boot", Outcome.PASS, 1),
+            RunTest("flash", Outcome.FAIL, 3),
+            RunTest("gpio", None, None),
         ]
 
         def work(writer: Writer) -> None:
@@ -393,11 +398,17 @@ class TestLive:
 
         await storage.write(work)
         counts = TestCounts(total=3, passed=1, failed=1, retried=1)
-        assert await one(storage, LIVE.id) == RunWhole(
-            RunRecord(LIVE.id, HEAD, RunStatus.RUNNING, counts),
-            LIVE.covers_shas,
-            LIVE.changes,
-            live=tuple(tests),
+        assert await one(storage, LIVE.id) == RunDetail(
+            **STARTED,
+            id=LIVE.id,
+            status=RunStatus.RUNNING,
+            tests=counts,
+            ended_at=None,
+            conclusion=None,
+            hello_ok=None,
+            covers_shas=LIVE.covers_shas,
+            changes=LIVE.changes,
+            items=tuple(live_items(*tests)),
         )
 
     async def test_a_test_put_again_keeps_its_place_and_a_run_put_again_its_tests(
@@ -406,21 +417,21 @@ class TestLive:
         def work(writer: Writer) -> None:
             writer.put_live_run(LIVE)
             writer.put_live_tests(
-                ACME.id, LIVE.id, [LiveTest("boot", None, None), LiveTest("spi", None, None)]
+                ACME.id, LIVE.id, [RunTest("boot", None, None), RunTest("spi", None, None)]
             )
             writer.put_live_tests(
-                ACME.id, LIVE.id, [LiveTest("uart", None, 1), LiveTest("boot", Outcome.PASS, 2)]
+                ACME.id, LIVE.id, [RunTest("uart", None, 1), RunTest("boot", Outcome.PASS, 2)]
             )
             writer.put_live_run(replace(LIVE, head=replace(HEAD, branch="dev")))
 
         await storage.write(work)
         whole = await one(storage, LIVE.id)
         assert whole is not None
-        assert whole.record.head.branch == "dev"
-        assert whole.live == (
-            LiveTest("boot", Outcome.PASS, 2),
-            LiveTest("spi", None, None),
-            LiveTest("uart", None, 1),
+        assert whole.branch == "dev"
+        assert [*whole.items] == live_items(
+            RunTest("boot", Outcome.PASS, 2),
+            RunTest("spi", None, None),
+            RunTest("uart", None, 1),
         )
 
     async def test_a_dropped_run_is_gone_with_its_tests(self, storage: Storage) -> None:
@@ -429,7 +440,7 @@ class TestLive:
         def work(writer: Writer) -> None:
             for run in (LIVE, other):
                 writer.put_live_run(run)
-                writer.put_live_tests(ACME.id, run.id, [LiveTest("boot", None, None)])
+                writer.put_live_tests(ACME.id, run.id, [RunTest("boot", None, None)])
             for _ in range(2):
                 writer.drop_live_run(ACME.id, LIVE.id)
             writer.put_live_run(LIVE)
@@ -438,9 +449,7 @@ class TestLive:
         assert [record.tests.total for record in await listed(storage)] == [0, 1]
 
 
-def status_and_lost(
-    seen_since: datetime, reader: Reader
-) -> tuple[RunRecord | None, Sequence[LiveRun]]:
+def status_and_lost(seen_since: datetime, reader: Reader) -> tuple[Run | None, Sequence[LiveRun]]:
     return reader.run_record(ACME.id, LIVE.id, seen_since), reader.lost_runs(seen_since)
 
 
@@ -466,7 +475,7 @@ class TestLoss:
         assert await storage.read(lambda r: r.lost_runs(NOON)) == []
         whole = await one(storage, LIVE.id)
         assert whole is not None
-        assert whole.record.status is RunStatus.LOST
+        assert whole.status is RunStatus.LOST
 
     async def test_a_lost_run_that_is_seen_is_live_again(self, storage: Storage) -> None:
         def work(writer: Writer) -> None:
@@ -509,7 +518,7 @@ class TestLoss:
         def work(writer: Writer) -> None:
             for run in (LIVE, later, *lost):
                 writer.put_live_run(run)
-                writer.put_live_tests(ACME.id, run.id, [LiveTest("boot", None, None)])
+                writer.put_live_tests(ACME.id, run.id, [RunTest("boot", None, None)])
 
         await storage.write(work)
         drop = partial(storage.write, lambda w: w.drop_lost_runs(NOON, 2))

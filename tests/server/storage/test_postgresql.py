@@ -19,8 +19,10 @@ from uuid import uuid4
 
 import pytest
 
+from hwci.contract.merges import Merge
+from hwci.contract.runs import RunTest
 from hwci.contract.vocabulary import ReviewAction
-from hwci.engine.facts import Announcement, Report, Review, SuiteConfig
+from hwci.engine.facts import Report, Review, SuiteConfig
 from hwci.engine.history import Decision, Episode, Scope
 from hwci.server.app.operating import migrate
 from hwci.server.clock import system_clock
@@ -40,7 +42,7 @@ from hwci.server.storage.ports import Reader, Storage, Writer
 from hwci.server.storage.postgresql import hearing
 from hwci.server.storage.postgresql.connections import Connection
 from hwci.server.storage.postgresql.store import WARM
-from hwci.server.storage.records import NOBODY, LiveTest
+from hwci.server.storage.records import NOBODY
 from hwci.server.storage.sqlite.connections import new_database
 from tests.server.storage.agreeing import compare
 from tests.server.storage.examples import ACME, ADA, BOX, LIVE_RUN, NOON, REPORT
@@ -242,7 +244,7 @@ def _report(report: Report, writer: Writer) -> None:
     writer.put_report(ORG, report, NOON)
 
 
-def _announce(announcement: Announcement, writer: Writer) -> None:
+def _announce(announcement: Merge, writer: Writer) -> None:
     writer.announce(ORG, announcement, NOON)
 
 
@@ -350,7 +352,7 @@ async def test_a_lost_run_that_is_heard_while_lost_ones_are_deleted_stays(
         writer.add_organization(ACME)
         writer.add_box(BOX)
         writer.put_live_run(replace(LIVE_RUN, lost=True))
-        writer.put_live_tests(ACME.id, LIVE_RUN.id, [LiveTest("boot", None, None)])
+        writer.put_live_tests(ACME.id, LIVE_RUN.id, [RunTest("boot", None, None)])
 
     with postgresql.database() as location, closing(connect(location)) as connection:
 

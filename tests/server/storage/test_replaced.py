@@ -10,7 +10,8 @@ from pathlib import Path
 
 from pydantic import TypeAdapter
 
-from hwci.engine.facts import Announcement, Part, Report, SuiteConfig
+from hwci.contract.merges import Merge
+from hwci.engine.facts import Part, Report, SuiteConfig
 from hwci.server.storage.opening import open_storage
 from hwci.server.storage.ports import Storage, Writer
 from hwci.server.storage.records import SentKind
@@ -89,8 +90,8 @@ async def test_all_that_was_sent_comes_back_with_the_time_of_its_arrival(tmp_pat
             "SELECT kind, repo_key, suite, arrived_at, replaced_at, body FROM replaced"
             " ORDER BY number"
         ).fetchall()
-    forms: dict[str, TypeAdapter[Announcement | Report | SuiteConfig]] = {
-        SentKind.ANNOUNCEMENT: TypeAdapter(Announcement),
+    forms: dict[str, TypeAdapter[Merge | Report | SuiteConfig]] = {
+        SentKind.ANNOUNCEMENT: TypeAdapter(Merge),
         SentKind.REPORT: TypeAdapter(Report),
         SentKind.CONFIGURATION: TypeAdapter(SuiteConfig),
     }

@@ -11,12 +11,13 @@ from uuid import UUID
 
 import pytest
 
+from hwci.contract.runs import RunTest
 from hwci.contract.vocabulary import Outcome, RunEnding, RunStatus
 from hwci.engine.facts import Part, Report, TestItem, run_record_id
 from hwci.server.storage.opening import open_storage
 from hwci.server.storage.ports import Writer
-from hwci.server.storage.records import Box, LiveRun, LiveTest, RunFilter, RunHead
-from hwci.server.storage.run_records import reported
+from hwci.server.storage.records import Box, LiveRun, RunFilter, RunHead
+from hwci.server.storage.run_records import reported_in_full
 from tests.server.storage.conftest import NewDatabase
 from tests.server.storage.examples import ACME
 from tests.server.storage.histories import (
@@ -126,7 +127,7 @@ class Story:
         lost = self.random.random() < 0.2
         run = LiveRun(UUID(int=number), ACME.id, BOX.id, head, (), None, seen_at, lost)
         outcomes = [self.random.choice((None, *Outcome)) for _ in range(self.random.randrange(4))]
-        tests = [LiveTest(f"t{at}", outcome, 1 + at) for at, outcome in enumerate(outcomes)]
+        tests = [RunTest(f"t{at}", outcome, 1 + at) for at, outcome in enumerate(outcomes)]
         self.writer.put_live_run(run)
         self.writer.put_live_tests(ACME.id, run.id, tests)
         status = RunStatus.LOST if lost or seen_at <= NOON else RunStatus.RUNNING
@@ -218,14 +219,13 @@ def shown(writer: Writer, wanted: RunFilter, offset: int, limit: int) -> tuple[l
         assert writer.run_record(ACME.id, record.id, HEARD_SINCE) == replace(record, result=None)
         assert wanted.ending in {None, record.ending}
         given = record.result
-        head, counts = record.head, record.tests
+        counts = record.tests
         rows.append(
             (
-                *(record.id, record.status, head.repo_key, head.suite, head.workflow),
-                *(head.branch, head.box_key, head.sha, head.started_at),
+                *(record.id, record.status, record.repo_key, record.suite, record.workflow),
+                *(record.branch, record.box_key, record.sha, record.started_at),
                 (counts.total, counts.passed, counts.failed, counts.retried),
-                None if record.end is None else record.end.conclusion,
-                None if record.end is None else record.end.hello_ok,
+                *(record.conclusion, record.hello_ok),
                 None if given is None else (given.outcome, given.attempts),
             )
         )
@@ -259,4 +259,4 @@ def tell(seed: int, sql: Writer) -> None:
         assert shown(sql, wanted, offset, limit) == (page, len(expected))
     for record_id in {record_of(report) for report in story.kept}:
         reports = [report for report in story.kept if record_of(report) == record_id]
-        assert sql.run(ACME.id, record_id, HEARD_SINCE) == reported(record_id, reports)
+        assert sql.run(ACME.id, record_id, HEARD_SINCE) == reported_in_full(record_id, reports)

@@ -13,18 +13,9 @@ from pathlib import Path
 
 import pytest
 
+from hwci.contract.commits import ChangeList, Commit
 from hwci.contract.vocabulary import Outcome, ReviewAction, RunStatus
-from hwci.engine.facts import (
-    Changes,
-    Commit,
-    Facts,
-    FailureKey,
-    Lane,
-    Report,
-    Review,
-    TestItem,
-    run_record_id,
-)
+from hwci.engine.facts import Facts, FailureKey, Lane, Report, Review, TestItem, run_record_id
 from hwci.engine.history import Scope
 from hwci.engine.page import tables
 from hwci.engine.page.reading import read_failures
@@ -87,7 +78,7 @@ def test_any_number_of_commits_is_read_in_two_statements(
     writer = Transaction(connection)
     shas = [f"{number:040x}" for number in range(300)]
     for number, sha in enumerate(shas):
-        changes = Changes(None, (Commit(sha, f"change {number}"),))
+        changes = ChangeList(None, (Commit(sha, f"change {number}"),))
         writer.put_report(ORG, replace(REPORT, run_id=number, sha=sha, changes=changes), NOON)
     asked: list[str] = []
     connection.raw.set_trace_callback(asked.append)
@@ -301,7 +292,7 @@ def run_of(number: int) -> Report:
         started_at=NOON + timedelta(hours=number),
         tests=tuple(tests),
         covers_shas=(),
-        changes=Changes(f"{number - 1:07x}", (Commit(f"{number:07x}"),)),
+        changes=ChangeList(f"{number - 1:07x}", (Commit(f"{number:07x}"),)),
     )
 
 

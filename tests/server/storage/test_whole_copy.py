@@ -20,6 +20,7 @@ from typing import Any
 
 import pytest
 
+from hwci.contract.runs import RunTest
 from hwci.contract.vocabulary import Outcome, Role, RunEventType
 from hwci.server.app.operating import copy
 from hwci.server.errors import DamagedError, StorageError, StorageLockedError
@@ -28,7 +29,7 @@ from hwci.server.settings import Settings
 from hwci.server.storage.location import Location
 from hwci.server.storage.opening import open_storage
 from hwci.server.storage.ports import Reader, Storage, Writer
-from hwci.server.storage.records import Happening, LiveTest
+from hwci.server.storage.records import Happening
 from hwci.server.storage.sql import whole
 from hwci.server.storage.sqlite.connections import open_writer, steps_after
 from hwci.server.storage.sqlite.whole import tables_in_order
@@ -137,7 +138,7 @@ def add_live_run(writer: Writer) -> None:
     writer.add_box(BOX)
     writer.add_box_note(BOX_NOTE)
     writer.put_live_run(LIVE_RUN)
-    live = LiveTest("boot", Outcome.PASS, 1)
+    live = RunTest("boot", Outcome.PASS, 1)
     writer.put_live_tests(ACME.id, LIVE_RUN.id, [live])
     writer.add_event(ACME.id, Happening(NOON, RunEventType.LOST, LIVE_RUN.id, {"why": "silence"}))
 

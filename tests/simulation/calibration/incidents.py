@@ -11,8 +11,9 @@ from typing import NamedTuple
 
 from hwci.analysis.failures.incidents import Incident, incidents
 from hwci.analysis.failures.one_cause import CauseKey, Ends, cause_of
+from hwci.contract.commits import Commit
 from hwci.contract.vocabulary import Label, Verdict
-from hwci.engine.facts import Commit, FailureKey
+from hwci.engine.facts import FailureKey
 from hwci.engine.history import Scope
 from hwci.engine.rules.changes import broken_by
 from hwci.engine.rules.classify import Classifier

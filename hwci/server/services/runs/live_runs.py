@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from functools import partial
 from uuid import UUID
 
-from hwci.contract.runs import OpenedRun
+from hwci.contract.runs import OpenedRun, Run, RunTest
 from hwci.contract.vocabulary import RunEventType, RunStatus
 from hwci.engine.facts import Report, run_record_id
 from hwci.server.errors import ConflictError, HwciServerError, NotFoundError
@@ -21,7 +21,7 @@ from hwci.server.services.access import live_box
 from hwci.server.services.runs.records import run_content, seen_since, test_content
 from hwci.server.storage import run_records
 from hwci.server.storage.ports import Reader, Writer
-from hwci.server.storage.records import Box, Happening, LiveRun, LiveTest, RunHead, RunRecord
+from hwci.server.storage.records import Box, Happening, LiveRun, RunHead
 from hwci.wire import limits
 from hwci.wire import runs as wire
 
@@ -63,7 +63,7 @@ class LiveRuns(Service):
             ConflictError: it was reported, or would have too many tests.
         """
         now = self._clock()
-        tests = [LiveTest(event.id, event.outcome, event.attempts) for event in body.events]
+        tests = [RunTest(event.id, event.outcome, event.attempts) for event in body.events]
 
         def work(writer: Writer) -> None:
             _touch_box(writer, box, now)
@@ -99,11 +99,11 @@ def end_run(writer: Writer, org_id: UUID, report: Report, now: datetime) -> None
     """End a live run whose report is kept; a part that came before the first does not end it."""
     run_id = run_records.record_id_of(org_id, report)
     # One that is not in parts is the whole record: nothing of it needs to be read again.
-    whole = run_records.reported(run_id, [report]) if report.part_of is None else None
-    record = _reported(writer, org_id, run_id) if whole is None else whole.record
-    if record is not None:
+    run = run_records.reported(run_id, [report]) if report.part_of is None else None
+    run = run or _reported(writer, org_id, run_id)
+    if run is not None:
         writer.drop_live_run(org_id, run_id)
-        _add_event(writer, org_id, run_id, RunEventType.REPORTED, now, run_content(record))
+        _add_event(writer, org_id, run_id, RunEventType.REPORTED, now, run_content(run))
 
 
 def _live_run(box: Box, body: wire.RunHead, now: datetime) -> LiveRun:
@@ -133,12 +133,12 @@ def _run_of(reader: Reader, box: Box, run_id: UUID | None) -> LiveRun:
     if run is not None and run.box_id == box.id:
         return run
     record = None if run_id is None else _reported(reader, box.org_id, run_id)
-    if record is not None and record.head.box_key == box.name:
+    if record is not None and record.box_key == box.name:
         raise ConflictError(_FED_TOO_LATE)
     raise NotFoundError("Run not found")
 
 
-def _keep_tests(writer: Writer, run: LiveRun, tests: Sequence[LiveTest], now: datetime) -> None:
+def _keep_tests(writer: Writer, run: LiveRun, tests: Sequence[RunTest], now: datetime) -> None:
     writer.put_live_tests(run.org_id, run.id, tests)
     counts = writer.live_tests(run.org_id, run.id)
     if counts.total > limits.LIVE_TESTS_MAX:
@@ -165,7 +165,7 @@ def _add_event(
     writer.add_event(org_id, Happening(at, kind, run_id, body))
 
 
-def _reported(reader: Reader, org_id: UUID, run_id: UUID) -> RunRecord | None:
+def _reported(reader: Reader, org_id: UUID, run_id: UUID) -> Run | None:
     """Return a run record if it is reported, at whatever time."""
     record = reader.run_record(org_id, run_id, datetime.max.replace(tzinfo=UTC))
     return record if record is not None and record.status is RunStatus.REPORTED else None

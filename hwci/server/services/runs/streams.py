@@ -210,7 +210,7 @@ class Streams:
 
             def look(reader: Reader) -> None:
                 run = None if run_id is None else reader.run_record(org_id, run_id, since)
-                named = (None, None) if run is None else (run.head.repo_key, run.head.suite)
+                named = (None, None) if run is None else (run.repo_key, run.suite)
                 require_product(viewer, *named)
 
             await self._storage.read(look, short=True)

@@ -19,8 +19,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
+from hwci.contract.commits import ChangeList
 from hwci.contract.vocabulary import Label, Outcome
-from hwci.engine.facts import Changes, FailureKey, Lane, Report, TestItem, failure_id
+from hwci.engine.facts import FailureKey, Lane, Report, TestItem, failure_id
 from hwci.engine.history import History, Scope
 from hwci.engine.page.failures import labelled
 from hwci.engine.periods import Period
@@ -215,7 +216,7 @@ class _Export:
         lane = Lane(report.repo_key, report.suite, test.id, report.box_key, report.branch)
         return str(failure_id(self._org_id, FailureKey(lane, report.sha)))
 
-    def _number_of(self, repo_key: str, changes: Changes | None) -> int | None:
+    def _number_of(self, repo_key: str, changes: ChangeList | None) -> int | None:
         """Return the number of changes, which are written if no earlier report has them."""
         if changes is None:
             return None
@@ -270,8 +271,8 @@ class _Export:
 
 
 def _announcements(history: History) -> Iterator[Row]:
-    for merge in history.merges(Scope(), EVER):
-        yield _fields(merge.announcement) | {"checked": merge.checked}
+    for merge, checked in history.merges(Scope(), EVER):
+        yield _fields(merge) | {"checked": checked}
 
 
 def _failures(history: History, scope: Scope) -> Iterator[Row]:

@@ -23,7 +23,8 @@ from uuid import UUID, uuid4
 import jiter
 from pydantic import ValidationError
 
-from hwci.engine.facts import Announcement, Product, Report, Review, SuiteConfig, failure_id
+from hwci.contract.merges import Merge
+from hwci.engine.facts import Product, Report, Review, SuiteConfig, failure_id
 from hwci.server.errors import ClashError, StorageError
 from hwci.server.services.runs.live_runs import end_run
 from hwci.server.services.transfer import layout
@@ -286,9 +287,7 @@ def _keep_report(
     return True
 
 
-def _keep_announcement(
-    writer: Writer, org_id: UUID, announcement: Announcement, at: datetime
-) -> bool:
+def _keep_announcement(writer: Writer, org_id: UUID, announcement: Merge, at: datetime) -> bool:
     if writer.holds(org_id, announcement, at):
         return False
     writer.announce(org_id, announcement, at)

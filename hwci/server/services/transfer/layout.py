@@ -10,7 +10,9 @@ export is made of, nor how it is written.
 from dataclasses import fields
 from typing import TYPE_CHECKING
 
-from hwci.engine.facts import Announcement, Commit, Report
+from hwci.contract.commits import Commit
+from hwci.contract.merges import Merge
+from hwci.engine.facts import Report
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -33,7 +35,7 @@ TABLES = {
     "tests": "report position test_id outcome attempts duration_s verdict message failure_id",
     "changes": "changes repo_key base_sha truncated",
     "commits": f"changes position {_fields(Commit)}",
-    "announcements": f"{_fields(Announcement)} checked",
+    "announcements": f"{_fields(Merge)} checked",
     "suite_configs": "repo_key suite firmware_paths harness_paths trigger_paths merge_trigger"
     " links targets updated_at",
     "reviews": "failure_id repo_key suite test_id box_key branch sha action by_id by_name at note"

@@ -12,13 +12,14 @@ from uuid import UUID
 
 from pydantic import TypeAdapter, model_validator
 
+from hwci.contract.merges import Merge
 from hwci.contract.vocabulary import ReviewAction
 from hwci.engine import facts
 from hwci.wire import limits
 from hwci.wire.base import WORD, Address, Body, CiBody, Name, Note, Sha, TestId, Time
 from hwci.wire.reports import MergeAnnouncement, RunReport, SuiteConfiguration
 
-Fact = facts.Report | facts.Announcement | facts.SuiteConfig
+Fact = facts.Report | Merge | facts.SuiteConfig
 
 
 class KeptReview(CiBody):
@@ -122,7 +123,7 @@ BODIES: dict[str, type[CiBody]] = {
 """The kinds of what was sent, fields of `Sent`, each with its body."""
 _FACTS: dict[str, type[Fact]] = {
     "report": facts.Report,
-    "announcement": facts.Announcement,
+    "announcement": Merge,
     "suite_config": facts.SuiteConfig,
 }
 
@@ -130,7 +131,7 @@ _FACTS: dict[str, type[Fact]] = {
 def body_of(fact: Fact) -> tuple[str, bytes]:
     """Return the kind of what CI sent, and its body as the API takes it."""
     kind = next(kind for kind, fact_type in _FACTS.items() if type(fact) is fact_type)
-    return kind, _adapter(kind).dump_json(fact)
+    return kind, _adapter(kind).dump_json(fact, by_alias=False)
 
 
 @cache

@@ -17,9 +17,11 @@ from uuid import UUID
 
 import jiter
 
+from hwci.contract.commits import ChangeList, Commit
+from hwci.contract.merges import Merge
 from hwci.contract.products import Links, Targets
 from hwci.contract.vocabulary import REASONS, FailureClass, Outcome, Verdict
-from hwci.engine.facts import Announcement, Changes, Commit, Report, SuiteConfig, TestItem
+from hwci.engine.facts import Report, SuiteConfig, TestItem
 from hwci.engine.history import Decision, Place
 
 if TYPE_CHECKING:
@@ -289,13 +291,13 @@ def pack_commits(raw: bytearray) -> bytes:
     return _compressed(raw)
 
 
-def unpack_changes(base_sha: str | None, truncated: int, body: bytes) -> Changes:
+def unpack_changes(base_sha: str | None, truncated: int, body: bytes) -> ChangeList:
     """Return changes back from their columns."""
     commits = tuple(
         Commit(sha, subject, from_micros_or_none(at), tuple(files), files_truncated)
         for sha, subject, at, files, files_truncated in _commits_in(zlib.decompress(body))
     )
-    return Changes(base_sha, commits, bool(truncated))
+    return ChangeList(base_sha, commits, bool(truncated))
 
 
 def _commits_in(raw: bytes) -> Iterator[Any]:
@@ -310,7 +312,7 @@ def _commits_in(raw: bytes) -> Iterator[Any]:
         at = end + (text[end] == ",")
 
 
-def pack_fact(fact: Report | Announcement | SuiteConfig) -> bytes:
+def pack_fact(fact: Report | Merge | SuiteConfig) -> bytes:
     """Pack what was sent as JSON with the names of its fields: it is for people and programs that
     look back, and no rule reads it.
     """

@@ -9,7 +9,8 @@ from typing import Any
 from uuid import UUID, uuid4
 
 from hwci.analysis.outcomes import RecordedRuns
-from hwci.engine.facts import Announcement, Facts, Product, Report, Review, SuiteConfig
+from hwci.contract.merges import Merge
+from hwci.engine.facts import Facts, Product, Report, Review, SuiteConfig
 from hwci.engine.history import EVERYTHING, Decision, Episode, Listing, Scope
 from hwci.engine.rules.merges import count_checks
 from hwci.server.storage.records import SentKind
@@ -114,12 +115,12 @@ class RecordRows(Rows):
     def reports(self, org_id: UUID) -> Iterator[tuple[Report, datetime]]:
         return report_rows.load_each(self._connection, org_id.bytes)
 
-    def announcements(self, org_id: UUID) -> Iterator[tuple[Announcement, datetime]]:
+    def announcements(self, org_id: UUID) -> Iterator[tuple[Merge, datetime]]:
         statement = f"{_ANNOUNCEMENT} WHERE a.org_id = ? ORDER BY a.number"
         for *row, at in self._connection.each(statement, (org_id.bytes,)):
             yield ANNOUNCEMENT.read(row), codec.from_micros(at)
 
-    def holds(self, org_id: UUID, sent: Report | Announcement, arrived_at: datetime | None) -> bool:
+    def holds(self, org_id: UUID, sent: Report | Merge, arrived_at: datetime | None) -> bool:
         identity: tuple[object, ...]
         if isinstance(sent, Report):
             part = 1 if sent.part_of is None else sent.part_of.part
@@ -132,7 +133,7 @@ class RecordRows(Rows):
             same = _SAME_ANNOUNCEMENT
         return self._connection.row(f"SELECT 1 {same}", (org_id.bytes, *identity)) is not None
 
-    def announce(self, org_id: UUID, announcement: Announcement, at: datetime) -> None:
+    def announce(self, org_id: UUID, announcement: Merge, at: datetime) -> None:
         row = (org_id.bytes, *ANNOUNCEMENT.row(announcement))
         runs = self.history(org_id).sighted_runs(announcement.repo_key, announcement.sha)
         checks = count_checks(announcement, runs)

@@ -11,7 +11,8 @@ from functools import cached_property
 from typing import Any
 from uuid import UUID
 
-from hwci.engine.facts import Changes, Product, Review, SuiteConfig
+from hwci.contract.commits import ChangeList
+from hwci.engine.facts import Product, Review, SuiteConfig
 from hwci.engine.history import Place, ReportOrder, RunChanges
 from hwci.server.storage.sql import codec
 from hwci.server.storage.sql.columns import columns_of
@@ -68,7 +69,7 @@ class ChangesAnswers(Answers):
     """Answers from `place`, `run_changes`, `suite_config` and `review`."""
 
     @cached_property
-    def _read_changes(self) -> dict[int, Changes]:
+    def _read_changes(self) -> dict[int, ChangeList]:
         return {}
 
     def place(self, repo_key: str, branch: str, sha: str) -> Place | None:
@@ -92,7 +93,7 @@ class ChangesAnswers(Answers):
         )
         return [self._run_changes(row) for row in rows]
 
-    def first_listing(self, repo_key: str, shas: Sequence[str]) -> Mapping[str, Changes]:
+    def first_listing(self, repo_key: str, shas: Sequence[str]) -> Mapping[str, ChangeList]:
         rows = self._connection.rows(_FIRST_LISTING, (self._org, repo_key, codec.texts(shas)))
         listings = {sha: number for sha, number in rows if number is not None}
         self._load_changes(listings.values())

@@ -12,7 +12,8 @@ from functools import reduce
 from operator import or_
 from typing import NamedTuple
 
-from hwci.analysis.outcomes import NotableResult, ProductOutcomes, RunOutcomes
+from hwci.analysis.outcomes import ProductOutcomes, RunOutcomes
+from hwci.contract.runs import TestResult
 from hwci.contract.vocabulary import Trigger
 from hwci.engine.facts import Lane, Product
 from hwci.engine.history import ANYWHERE, EVERYTHING, Scope, Where
@@ -87,7 +88,7 @@ _NAMES = "SELECT name FROM test WHERE org_id = ? AND product_id = ?"
 _RAN = "SELECT DISTINCT r.template_id FROM report r WHERE r.org_id = ? AND r.product_id = ?"
 _TIME_EVERY = 1000  # reports
 
-Notable = Mapping[int, Mapping[int, NotableResult]]
+Notable = Mapping[int, Mapping[int, TestResult]]
 """Notable results by report and test."""
 
 
@@ -221,14 +222,14 @@ class OutcomeAnswers(Answers):
         return {number: Listed(order, mask_of(order)) for number, order in orders.items()}
 
     def _notable(self, values: tuple[object, ...]) -> Notable:
-        notable: dict[int, dict[int, NotableResult]] = defaultdict(dict)
+        notable: dict[int, dict[int, TestResult]] = defaultdict(dict)
         for report, test, outcome, attempts, verdict in self._connection.rows(_NOTABLE, values):
-            result = NotableResult(codec.OUTCOMES[outcome], attempts, codec.VERDICTS[verdict])
+            result = TestResult(codec.OUTCOMES[outcome], attempts, codec.VERDICTS[verdict])
             notable[report][test] = result
         return notable
 
 
-def _outcomes(run: _Run, listed: Listed, notable: Mapping[int, NotableResult]) -> RunOutcomes:
+def _outcomes(run: _Run, listed: Listed, notable: Mapping[int, TestResult]) -> RunOutcomes:
     return RunOutcomes(
         started_at=codec.from_micros(run.started_at),
         ended_at=codec.from_micros(run.ended_at),

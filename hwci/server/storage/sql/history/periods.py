@@ -13,11 +13,12 @@ from itertools import chain, compress, repeat
 from operator import or_
 from typing import Any
 
+from hwci.contract.merges import Merge
 from hwci.engine.derived.days import days_of
-from hwci.engine.facts import Announcement, Product, TestKey
+from hwci.engine.facts import Product, TestKey
 from hwci.engine.history import (
-    Merge,
     MergeCounts,
+    MergeState,
     ProductState,
     RunCounts,
     RunStarts,
@@ -37,7 +38,7 @@ from hwci.server.storage.sql.history.changes import ChangesAnswers
 from hwci.server.storage.sql.history.failures import FLAKY, IS_FLAKE
 
 ANNOUNCEMENT = columns_of(
-    Announcement,
+    Merge,
     suite=column("suite", lambda suite: suite or "", lambda suite: suite or None),
 )
 _UNASSIGNED_REPOSITORIES = """
@@ -182,17 +183,17 @@ class PeriodAnswers(ChangesAnswers):
             return None
         return Period(codec.from_micros(min(times)), codec.from_micros(max(times)))
 
-    def merges(self, scope: Scope, period: Period) -> Sequence[Merge]:
+    def merges(self, scope: Scope, period: Period) -> Sequence[MergeState]:
         values = (self._org, *_ends(period), scope.repo_key, scope.suite)
         rows = self._connection.rows(f"{_MERGES} ORDER BY a.number", values)
-        return [Merge(ANNOUNCEMENT.read(row), checks > 0) for checks, *row in rows]
+        return [MergeState(ANNOUNCEMENT.read(row), checks > 0) for checks, *row in rows]
 
     def merge_counts(self, scope: Scope, period: Period) -> MergeCounts:
         values = (self._org, *_ends(period), scope.repo_key, scope.suite)
         ((unchecked, total),) = self._connection.rows(_MERGE_COUNTS, values * 2)
         return MergeCounts(total - unchecked, total)
 
-    def newest_unchecked(self, scope: Scope, period: Period, most: int) -> Sequence[Announcement]:
+    def newest_unchecked(self, scope: Scope, period: Period, most: int) -> Sequence[Merge]:
         values = (self._org, *_ends(period), scope.repo_key, scope.suite, most)
         return [ANNOUNCEMENT.read(row) for _, *row in self._connection.rows(_UNCHECKED, values)]
 

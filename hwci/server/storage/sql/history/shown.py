@@ -10,9 +10,10 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
+from hwci.contract.commits import ChangeList
 from hwci.contract.vocabulary import Outcome
 from hwci.engine.derived.rows import Bench, Track
-from hwci.engine.facts import Changes, FailureKey, Lane, Product
+from hwci.engine.facts import FailureKey, Lane, Product
 from hwci.engine.history import Episode, EpisodeRuns
 from hwci.engine.test_sets import mask_of
 from hwci.server.storage.sql import codec
@@ -58,7 +59,7 @@ FROM json_each(?) j
 CROSS JOIN report r INDEXED BY report_commit ON r.org_id = ? AND r.sha = j.value AND r.hello_ok = 1
 """
 
-UnderTest = Mapping[tuple[str, ...], Changes]
+UnderTest = Mapping[tuple[str, ...], ChangeList]
 """Changes under test by repository, workflow, branch and commit."""
 
 

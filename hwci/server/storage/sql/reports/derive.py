@@ -12,10 +12,10 @@ from itertools import chain
 from operator import add
 from typing import Any, NamedTuple
 
+from hwci.contract.commits import ChangeList
 from hwci.contract.vocabulary import Outcome
 from hwci.engine.derived.days import DayChanges, ItemSum, RunSum, day_of
 from hwci.engine.derived.rows import Bench, Episode, Placed, Ranked, Results, Spot, Track
-from hwci.engine.facts import Changes
 from hwci.engine.history import FailingRun, Place
 from hwci.engine.rules.reports import carried_changes
 from hwci.engine.test_sets import tests_in
@@ -241,7 +241,7 @@ class DerivedRows:
         self._org = org
         self._repo_key = repo_key
         self._repo = (org, repo_key)
-        self._changes: dict[int, Changes] = {}
+        self._changes: dict[int, ChangeList] = {}
         self._carried: dict[Run, list[tuple[Any, ...]]] = defaultdict(list)  # rows of `_CARRIED`
         self._failing: dict[_OnBench, dict[str, dict[int, bytes]]] = defaultdict(dict)
         self._passed: dict[_OnBench, int] = defaultdict(int)
@@ -269,7 +269,7 @@ class DerivedRows:
             self._passed[on_bench] |= stored.passed
             self._came[on_bench, report.branch] += _failing_items(stored)
 
-    def settle_runs(self) -> Iterable[Changes]:
+    def settle_runs(self) -> Iterable[ChangeList]:
         relisted: set[int] = set()
         for run, carried in self._carried.items():
             key = (*self._repo, *run)

@@ -15,8 +15,9 @@ from dataclasses import fields
 from functools import lru_cache
 from itertools import dropwhile
 
+from hwci.contract.commits import ChangeList
 from hwci.contract.vocabulary import Outcome, Verdict
-from hwci.engine.facts import Changes, Report
+from hwci.engine.facts import Report
 from hwci.server.storage.sql import codec
 
 _ENCODER = json.JSONEncoder(separators=(",", ":"), default=bytes.hex)
@@ -42,7 +43,7 @@ def of_names(names: tuple[str, ...]) -> bytes:
     return hashlib.sha256(json.dumps(names).encode()).digest()
 
 
-def of_changes(changes: Changes, commits: bytearray) -> bytes:
+def of_changes(changes: ChangeList, commits: bytearray) -> bytes:
     """Return the digest of changes, whose commits are written as `codec.commits_json` does."""
     digest = hashlib.sha256(json.dumps((changes.base_sha, changes.truncated)).encode())
     digest.update(commits)

@@ -11,7 +11,7 @@ deleted; changes are deleted with the last report that carries them.
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from hwci.engine.facts import Changes
+from hwci.contract.commits import ChangeList
 from hwci.server.storage.sql import codec
 from hwci.server.storage.sql.connection import Connection
 from hwci.server.storage.sql.reports import digests
@@ -122,7 +122,7 @@ def of_tests(
 
 
 def changes_id(
-    connection: Connection, org: bytes, repo_key: str, changes: Changes
+    connection: Connection, org: bytes, repo_key: str, changes: ChangeList
 ) -> tuple[int, bytes]:
     """Return the number of a `changes` object, new if need be, and its digest."""
     commits = codec.commits_json(changes.commits)
@@ -142,7 +142,7 @@ def changes_id(
 
 
 def index_changes(
-    connection: Connection, org: bytes, repo_key: str, number: int, changes: Changes
+    connection: Connection, org: bytes, repo_key: str, number: int, changes: ChangeList
 ) -> None:
     """Note which commits a `changes` object lists."""
     connection.execute_many(
@@ -152,7 +152,7 @@ def index_changes(
 
 
 def drop_unused_changes(
-    connection: Connection, org: bytes, repo_key: str, number: int, changes: Changes
+    connection: Connection, org: bytes, repo_key: str, number: int, changes: ChangeList
 ) -> None:
     """Delete a `changes` object that no report carries any more. Who carries it mentions all of its
     commits; one that names none is kept.

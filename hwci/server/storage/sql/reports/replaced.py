@@ -9,7 +9,8 @@ they read are in other tables.
 from collections.abc import Mapping
 from datetime import datetime
 
-from hwci.engine.facts import Announcement, Report, SuiteConfig
+from hwci.contract.merges import Merge
+from hwci.engine.facts import Report, SuiteConfig
 from hwci.server.storage.records import SentKind
 from hwci.server.storage.sql import codec
 from hwci.server.storage.sql.connection import Connection
@@ -22,7 +23,7 @@ COLUMNS = ("org_id", "kind", "repo_key", "suite", "arrived_at", "replaced_at", "
 _KINDS = {
     Report: SentKind.REPORT,
     SuiteConfig: SentKind.CONFIGURATION,
-    Announcement: SentKind.ANNOUNCEMENT,
+    Merge: SentKind.ANNOUNCEMENT,
 }
 _BEFORE = "FROM replaced WHERE org_id = ? AND replaced_at < ?"
 
@@ -30,7 +31,7 @@ _BEFORE = "FROM replaced WHERE org_id = ? AND replaced_at < ?"
 def keep(
     connection: Connection,
     org: bytes,
-    sent: Report | SuiteConfig | Announcement,
+    sent: Report | SuiteConfig | Merge,
     arrived_at: datetime,
     at: datetime,
 ) -> None:

@@ -16,8 +16,9 @@ from datetime import datetime
 from itertools import islice
 from typing import Any, NamedTuple
 
+from hwci.contract.commits import ChangeList
 from hwci.contract.vocabulary import Outcome
-from hwci.engine.facts import Changes, FailureKey, Lane, Part, Report, TestItem, failure_id
+from hwci.engine.facts import FailureKey, Lane, Part, Report, TestItem, failure_id
 from hwci.engine.rules.flakiness import has_failed_attempt
 from hwci.engine.rules.reports import carried_changes, replaced_parts
 from hwci.engine.test_sets import mask_of
@@ -287,7 +288,7 @@ def _listed(connection: Connection, org: bytes, row: _Row, report: Report) -> na
     return names.test_list(connection, org, row.product_id, test_ids)
 
 
-def load_changes(connection: Connection, org: bytes, number: int) -> Changes:
+def load_changes(connection: Connection, org: bytes, number: int) -> ChangeList:
     """Return a `changes` object by its number."""
     row = connection.row(
         "SELECT base_sha, truncated, body FROM changes WHERE org_id = ? AND id = ?", (org, number)
@@ -298,7 +299,7 @@ def load_changes(connection: Connection, org: bytes, number: int) -> Changes:
 
 def load_many_changes(
     connection: Connection, org: bytes, numbers: Iterable[int]
-) -> dict[int, Changes]:
+) -> dict[int, ChangeList]:
     """Return `changes` objects by their numbers."""
     rows = connection.rows(
         "SELECT c.id, c.base_sha, c.truncated, c.body FROM json_each(?) j"

@@ -8,22 +8,22 @@ from itertools import islice
 from typing import Any
 from uuid import UUID
 
-from hwci.contract.runs import TestCounts
-from hwci.engine.facts import Changes
-from hwci.server.storage.records import LiveRun, LiveTest, RunHead
+from hwci.contract.commits import ChangeList
+from hwci.contract.runs import RunTest, TestCounts
+from hwci.server.storage.records import LiveRun, RunHead
 from hwci.server.storage.sql import codec
 from hwci.server.storage.sql.columns import Columns, column, columns_of, optional
 from hwci.server.storage.sql.rows import Rows, insert, latest, upsert
 
 
-def _changes_row(changes: Changes | None) -> tuple[object, ...]:
+def _changes_row(changes: ChangeList | None) -> tuple[object, ...]:
     if changes is None:
         return (None, None, None)
     packed = codec.pack_commits(codec.commits_json(changes.commits))
     return (changes.base_sha, changes.truncated, packed)
 
 
-def _read_changes(columns: Iterator[Any]) -> Changes | None:
+def _read_changes(columns: Iterator[Any]) -> ChangeList | None:
     base_sha, truncated, commits = islice(columns, 3)
     return None if commits is None else codec.unpack_changes(base_sha, truncated, commits)
 
@@ -38,7 +38,7 @@ _LIVE_RUN = columns_of(
     last_seen_at=column("heard_at", codec.to_micros, codec.from_micros),
 )
 _OUTCOME = column("outcome", codec.OUTCOME_NUMBERS.__getitem__, codec.OUTCOMES.__getitem__)
-_LIVE_TEST = columns_of(LiveTest, id=column("name"), outcome=optional(_OUTCOME))
+_LIVE_TEST = columns_of(RunTest, id=column("name"), outcome=optional(_OUTCOME))
 
 _SELECT_RUN = f"SELECT {_LIVE_RUN.of('l')} FROM live_run l"
 _SELECT_TESTS = f"""
@@ -83,7 +83,7 @@ class LiveRunRows(Rows):
         statement = upsert("live_run", _LIVE_RUN.names, "org_id, id")
         self._connection.execute(statement, _LIVE_RUN.row(run))
 
-    def put_live_tests(self, org_id: UUID, run_record_id: UUID, tests: Sequence[LiveTest]) -> None:
+    def put_live_tests(self, org_id: UUID, run_record_id: UUID, tests: Sequence[RunTest]) -> None:
         run = (org_id.bytes, run_record_id.bytes)
         last = self._count(
             "SELECT coalesce(max(position), 0) FROM live_test WHERE org_id = ? AND run_id = ?", *run
@@ -134,6 +134,6 @@ class LiveRunRows(Rows):
             )
         return gone.rowcount
 
-    def _live_tests(self, org_id: UUID, run_record_id: UUID) -> list[LiveTest]:
+    def _live_tests(self, org_id: UUID, run_record_id: UUID) -> list[RunTest]:
         rows = self._connection.rows(_SELECT_TESTS, (org_id.bytes, run_record_id.bytes))
         return [_LIVE_TEST.read(row) for row in rows]

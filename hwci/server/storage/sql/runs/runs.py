@@ -13,17 +13,12 @@ from itertools import islice
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from hwci.contract.runs import TestCounts
+from hwci.contract.runs import RerunOf, Run, RunDetail, TestCounts
 from hwci.contract.vocabulary import SUCCESS_WORDS, RunEnding, RunStatus
 from hwci.engine.history import Listing
 from hwci.server.storage import run_records
-from hwci.server.storage.records import (
-    RunEnd,
-    RunFilter,
-    RunHead,
-    RunRecord,
-    RunWhole,
-)
+from hwci.server.storage.records import RunEnd, RunFilter, RunHead
+from hwci.server.storage.run_records import run_of
 from hwci.server.storage.sql import codec
 from hwci.server.storage.sql.columns import column, columns_of
 from hwci.server.storage.sql.connection import Query
@@ -120,7 +115,7 @@ class RunRows(LiveRunRows):
 
     def runs(
         self, org_id: UUID, wanted: RunFilter, seen_since: datetime, offset: int, limit: int
-    ) -> Listing[RunRecord]:
+    ) -> Listing[Run]:
         queries = self._keys(org_id.bytes, wanted, codec.to_micros(seen_since))
         if not queries:
             return Listing([], 0)
@@ -137,9 +132,7 @@ class RunRows(LiveRunRows):
             ]
         return Listing(records, keys.total)
 
-    def run_record(
-        self, org_id: UUID, run_record_id: UUID, seen_since: datetime
-    ) -> RunRecord | None:
+    def run_record(self, org_id: UUID, run_record_id: UUID, seen_since: datetime) -> Run | None:
         record = (org_id.bytes, run_record_id.bytes)
         rows = self._connection.rows(
             f"{_REPORTED_KEYS} AND r.record_id = ? UNION ALL {_LIVE_KEYS} AND l.id = ?",
@@ -148,25 +141,24 @@ class RunRows(LiveRunRows):
         by_id = self._records(org_id, [_key(row) for row in rows[:1]], seen_since)
         return by_id.get(run_record_id)
 
-    def run(self, org_id: UUID, run_record_id: UUID, seen_since: datetime) -> RunWhole | None:
+    def run(self, org_id: UUID, run_record_id: UUID, seen_since: datetime) -> RunDetail | None:
         parts = report_rows.load_record(self._connection, org_id.bytes, run_record_id.bytes)
-        whole = run_records.reported(run_record_id, parts)
-        if whole is not None:
-            return replace(whole, rerun_of_record=self._rerun_of(org_id, whole))
+        run = run_records.reported_in_full(run_record_id, parts)
+        if run is not None:
+            return replace(run, rerun_of=self._rerun_of(org_id, run))
         live = self.live_run(org_id, run_record_id)
         if live is None:
             return None
         return run_records.live(live, self._live_tests(org_id, run_record_id), seen_since)
 
-    def _rerun_of(self, org_id: UUID, whole: RunWhole) -> UUID | None:
-        """Return the record of the run that a run repeats: its last attempt, on the same box if
+    def _rerun_of(self, org_id: UUID, run: RunDetail) -> RerunOf | None:
+        """Return the run that a run repeats with its record: its last attempt, on the same box if
         there is one.
         """
-        head = whole.record.head
-        values = (org_id.bytes, head.repo_key, whole.rerun_of, head.suite, head.box_key)
-        if whole.rerun_of is None:
+        if run.rerun_of is None:
             return None
-        return self._first(_record_id, _RERUN_OF, *values)
+        values = (org_id.bytes, run.repo_key, run.rerun_of.run_id, run.suite, run.box_key)
+        return replace(run.rerun_of, run_record_id=self._first(_record_id, _RERUN_OF, *values))
 
     def _keys(self, org: bytes, wanted: RunFilter, seen_since: int) -> Sequence[Query]:
         """Return the queries for the keys of all records that match."""
@@ -189,7 +181,7 @@ class RunRows(LiveRunRows):
 
     def _records(
         self, org_id: UUID, keys: Sequence["_Key"], seen_since: datetime
-    ) -> dict[UUID, RunRecord]:
+    ) -> dict[UUID, Run]:
         """Return the records of a few rows, by id."""
         reported = codec.numbers(key.number for key in keys if key.reported)
         live = codec.numbers(key.number for key in keys if not key.reported)
@@ -235,7 +227,7 @@ def _of_ci_run(query: Query, shown: str, ci_run: int | None) -> Query:
 
 
 def _of_ending(query: Query, ending: RunEnding | None) -> Query:
-    """Narrow to reports that ended so, as `RunRecord.ending` says it."""
+    """Narrow to reports that ended so, as `Run.ending` says it."""
     if ending is None:
         return query
     reached = ending is not RunEnding.NEVER_REACHED
@@ -264,20 +256,20 @@ def _key(row: tuple[Any, ...]) -> _Key:
     return _Key(UUID(bytes=record_id), number, bool(reported))
 
 
-def _reported(row: tuple[Any, ...]) -> RunRecord:
+def _reported(row: tuple[Any, ...]) -> Run:
     columns = iter(row)
     record_id, suite = islice(columns, 2)
     head, end = _HEAD.read(columns, suite=suite), _END.read(columns)
     total, failed, retried = columns
     counts = TestCounts(total=total, passed=total - failed, failed=failed, retried=retried)
-    return RunRecord(UUID(bytes=record_id), head, RunStatus.REPORTED, counts, end)
+    return run_of(UUID(bytes=record_id), head, RunStatus.REPORTED, counts, end)
 
 
-def _live(row: tuple[Any, ...]) -> RunRecord:
+def _live(row: tuple[Any, ...]) -> Run:
     columns = iter(row)
     record_id, lost = islice(columns, 2)
     status = RunStatus.LOST if lost else RunStatus.RUNNING
     head = HEAD.read(columns)
     total, passed, failed, retried = columns
     counts = TestCounts(total=total, passed=passed, failed=failed, retried=retried)
-    return RunRecord(UUID(bytes=record_id), head, status, counts)
+    return run_of(UUID(bytes=record_id), head, status, counts)
