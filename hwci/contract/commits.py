@@ -7,6 +7,8 @@ from typing import ClassVar
 from hwci.contract.shape import Open, shape
 from hwci.contract.vocabulary import FileKind
 
+MAY_HAVE_BROKEN = "May have broken it"
+
 
 @shape
 class CommitSubject:

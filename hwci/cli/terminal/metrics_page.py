@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from hwci.cli.terminal import render, tables, trend_tables
 from hwci.cli.terminal.again import in_full
 from hwci.cli.terminal.render import Format, Links
-from hwci.contract import words
+from hwci.contract.metrics import NOTHING_TO_COUNT, TITLES
 from hwci.said import counted
 from hwci.wire import limits
 
@@ -184,27 +184,27 @@ def tiles(overview: Overview) -> list[Tile]:
     causes = f" from {counted(overview.causes, 'cause')}"
     return [
         _of_all(
-            words.TITLES["mergesChecked"],
+            TITLES["mergesChecked"],
             (merges.checked, merges.announced),
             shares["mergesChecked"],
-            words.NOTHING_TO_COUNT["mergesChecked"],
+            NOTHING_TO_COUNT["mergesChecked"],
         ),
         Tile(
-            words.TITLES["realFwBugs"],
+            TITLES["realFwBugs"],
             f"{bugs.real}{causes}" if bugs.real else "0",
             f"{bugs.bench_or_harness} bench or harness,\n"
             f"{bugs.ambiguous} ambiguous, {bugs.dismissed} dismissed",
         ),
         Tile(
-            words.TITLES["flakyFailures"],
+            TITLES["flakyFailures"],
             str(counts.flaky_failures.count),
             "the test also passed on\nthe same commit and box",
         ),
         _of_all(
-            words.TITLES["infraRuns"],
+            TITLES["infraRuns"],
             (infra.infra, infra.total),
             shares["infraRuns"],
-            words.NOTHING_TO_COUNT["infraRuns"],
+            NOTHING_TO_COUNT["infraRuns"],
         ),
     ]
 
@@ -276,7 +276,7 @@ def of_announced(shape: tables.Layout[Any], page: MetricsPage) -> tables.Layout[
     """Return a table of merges that says so where none was announced in the period of the page."""
     if page.tiles.merges_checked.announced:
         return shape
-    return replace(shape, empty=f"{words.NOTHING_TO_COUNT['mergesChecked']} (hwci merge-announce).")
+    return replace(shape, empty=f"{NOTHING_TO_COUNT['mergesChecked']} (hwci merge-announce).")
 
 
 def _in_lost_runs(overview: Overview, name: TableName) -> Iterator[str]:
