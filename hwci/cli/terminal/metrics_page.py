@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import shlex
 from dataclasses import replace
-from enum import StrEnum
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hwci.cli.terminal import render, tables, trend_tables
 from hwci.cli.terminal.again import in_full
 from hwci.cli.terminal.render import Format, Links
+from hwci.cli.terminal.tables import TableName
 from hwci.contract.metrics import NOTHING_TO_COUNT, TITLES
 from hwci.said import counted
 from hwci.wire import limits
@@ -35,21 +35,6 @@ ROW_OF_TILES_WIDTH = 120
 TILE_HEIGHT = 6
 TILES_IN_A_ROW = {4: ROW_OF_TILES_WIDTH, 2: 60, 1: 0}
 """So many stand in a row of the terminal, from so many columns on."""
-
-
-class TableName(StrEnum):
-    """The four tables of the page, the merges that its first tile counts, what the runs of flaky
-    tests suggest, and how long it took to fix what failed. `tables` and the client's `calls` have a
-    function of each name.
-    """
-
-    CHECKED_MERGES = "checked-merges"
-    UNCHECKED_MERGES = "unchecked-merges"
-    REAL_BUGS = "real-bugs"
-    OTHER_FAILURES = "other-failures"
-    FLAKIEST_TESTS = "flakiest-tests"
-    SUSPECTS = "suspects"
-    TIMES_TO_FIX = "times-to-fix"
 
 
 class Scope(NamedTuple):

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Self, TypeVar
 
 from hwci.contract.metrics import TITLES
 from hwci.contract.times_to_fix import TIMES
@@ -52,6 +53,30 @@ _PARTS = ((3600, "h"), (_MINUTE, "min"), (1, "s"))
 def run_number(run: Run | RunOnBox) -> int:
     """Return the number by which people know a run in their CI."""
     return run.run_id if run.ci_run is None else run.ci_run
+
+
+class TableName(StrEnum):
+    """The tables that `hwci metrics --table` writes whole: the four of the page, the merges that
+    its first tile counts, what the runs of flaky tests suggest, and how long it took to fix what
+    failed. Each with the flags that narrow it. This module and the client's `calls` have a function
+    of each name.
+    """
+
+    CHECKED_MERGES = "checked-merges", "box branch sha product"
+    UNCHECKED_MERGES = "unchecked-merges", "box branch sha product"
+    REAL_BUGS = "real-bugs", "box branch sha product"
+    OTHER_FAILURES = "other-failures", "box branch sha product"
+    FLAKIEST_TESTS = "flakiest-tests", "product"
+    SUSPECTS = "suspects", "product"
+    TIMES_TO_FIX = "times-to-fix", "box product"
+
+    flags: str
+
+    def __new__(cls, name: str, flags: str) -> Self:
+        """Return the table of a name, as text."""
+        table = str.__new__(cls, name)
+        table._value_, table.flags = name, flags
+        return table
 
 
 class View(NamedTuple):
