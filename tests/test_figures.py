@@ -5,7 +5,7 @@ from tests.figures import in_both_languages, modules, twins, vague
 
 
 def test_no_sentence_is_written_in_both_languages() -> None:
-    """What terminal and page both say stands in `hwci/contract/words.py`."""
+    """What terminal and page both say stands in `hwci/contract`."""
     assert in_both_languages(modules()) == set()
 
 

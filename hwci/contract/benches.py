@@ -10,6 +10,13 @@ from hwci.contract.shape import Open, shape
 from hwci.contract.shares import Share
 from hwci.contract.vocabulary import NotCompared
 
+SHARES_OF_A_BOX = {
+    "reached": "Runs that reached the hardware",
+    "lostBoard": "Of these, lost their board midway",
+    "blamed": "Results that the harness blamed on the bench",
+    "failedAttempts": "Attempts that failed, retries included",
+}
+
 
 @shape
 class Counts:

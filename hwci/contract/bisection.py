@@ -8,6 +8,8 @@ from hwci.contract.scope import PeriodOfDays
 from hwci.contract.shape import Open, shape
 from hwci.contract.vocabulary import MissingCommit
 
+NO_BOX_ANSWERS = "No box that ran it reached the hardware in its last run"
+
 AT_ONCE_MAX = 8
 """The most runs that are chosen together."""
 

@@ -9,6 +9,8 @@ from typing import ClassVar
 from hwci.contract.shape import Open, sent, shape
 from hwci.contract.vocabulary import FileKind
 
+MAY_HAVE_BROKEN = "May have broken it"
+
 
 @sent
 class Commit:

@@ -7,6 +7,8 @@ from hwci.contract.scope import PeriodOfDays, ProductKey
 from hwci.contract.shape import Open, shape
 from hwci.contract.vocabulary import EditKind, FileKind, Gap, ReviewAction, Verdict
 
+NOTHING_LEFT_OUT = "CI left out nothing that could decide one of them"
+
 
 @shape
 class WhatIf(ClassAndReason):

@@ -15,6 +15,10 @@ from hwci.contract.vocabulary import (
     Verdict,
 )
 
+NEVER_REACHED = "Never reached the hardware"
+PASSED_ON_A_RETRY = "passed on a retry"
+TOOK_MORE = "took more than one attempt"
+
 
 @shape
 class RunOnBox:

@@ -12,6 +12,8 @@ from hwci.contract.shares import Share
 from hwci.contract.statements import Statement
 from hwci.contract.vocabulary import CommitKind
 
+IT_NEVER_PASSED = "It never passed in this period"
+
 
 @shape
 class BranchCommit(CommitSubject):

@@ -7,6 +7,8 @@ from typing import Literal
 
 from hwci.contract.shape import shape
 
+TIMES = {"toDetect": "From merge to failing run", "toFix": "From there to the fix"}
+
 
 @shape
 class Spread:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The words of spec and contract, once: outcomes, verdicts, labels, classes, reasons and states.
 
-The wire puts them into JSON, storage keeps them, the documentation prints them. This module decides
-which words exist and no more.
+The wire puts them into JSON, storage keeps them, terminal, page and documentation print them. This
+module decides which words exist and how they read, and no more.
 """
 
 from enum import StrEnum
@@ -52,6 +52,28 @@ class FailureClass(StrEnum):
     DISMISSED = "dismissed"
 
 
+class ClassWords(NamedTuple):
+    """A class by its name, within a sentence, and before a condition."""
+
+    name: str
+    text: str
+    would_be: str
+
+
+CLASSES = {
+    FailureClass.REAL_FW_BUG: ClassWords(
+        "Real firmware bug", "a real firmware bug", "Would be a real firmware bug if"
+    ),
+    FailureClass.BENCH_OR_HARNESS: ClassWords(
+        "Bench or harness",
+        "a bench or harness problem",
+        "Would be the bench's or the harness's fault if",
+    ),
+    FailureClass.AMBIGUOUS: ClassWords("Ambiguous", "ambiguous", "Would be ambiguous if"),
+    FailureClass.DISMISSED: ClassWords("Dismissed", "dismissed", "Would count as dismissed if"),
+}
+
+
 class Reason(StrEnum):
     """Why a resolved failure is not counted as a real firmware bug; one per row of the table."""
 
@@ -70,43 +92,120 @@ class Reason(StrEnum):
 
 
 class ReasonRow(NamedTuple):
-    """A row of the spec's table: the class a reason belongs to and the sentence people read."""
+    """A row of the spec's table: the class a reason belongs to and the sentence people read.
+    `claim`: what holds of a real firmware bug instead, if a check gives the reason.
+    """
 
     failure_class: FailureClass
     text: str
+    claim: str = ""
 
 
-# The spec's table "Reason shown | Class | Condition", in its order and to the letter.
-REASONS: dict[Reason, ReasonRow] = {
-    Reason.VERDICT_INFRA: ReasonRow(
-        FailureClass.BENCH_OR_HARNESS, "Harness verdict: bench or infrastructure"
+# The spec's table "Reason shown | Class | Condition", in its order and to the letter, by the steps
+# of the classification: the title of each, and the list of commits that it is about.
+_TABLE: tuple[tuple[str, str | None, dict[Reason, ReasonRow]], ...] = (
+    (
+        "Did the harness blame the device?",
+        None,
+        {
+            Reason.VERDICT_INFRA: ReasonRow(
+                FailureClass.BENCH_OR_HARNESS,
+                "Harness verdict: bench or infrastructure",
+                "The harness did not blame the bench",
+            ),
+            Reason.VERDICT_MISSING: ReasonRow(
+                FailureClass.AMBIGUOUS,
+                "No harness verdict was reported",
+                "The harness reported a verdict",
+            ),
+        },
     ),
-    Reason.VERDICT_MISSING: ReasonRow(FailureClass.AMBIGUOUS, "No harness verdict was reported"),
-    Reason.PATHS_NOT_CONFIGURED: ReasonRow(
-        FailureClass.AMBIGUOUS, "No firmware and harness paths are configured for this product"
+    (
+        "Was firmware under test?",
+        "under test",
+        {
+            Reason.PATHS_NOT_CONFIGURED: ReasonRow(
+                FailureClass.AMBIGUOUS,
+                "No firmware and harness paths are configured for this product",
+                "Firmware and harness paths are configured for this product",
+            ),
+            Reason.CHANGES_UNKNOWN: ReasonRow(
+                FailureClass.AMBIGUOUS,
+                "The changes under test are unknown",
+                "The changes under test are known",
+            ),
+            Reason.CHANGES_INCOMPLETE: ReasonRow(
+                FailureClass.AMBIGUOUS,
+                "The files changed under test were not fully reported",
+                "Enough of the files changed under test were reported",
+            ),
+            Reason.CHANGES_NOT_FIRMWARE: ReasonRow(
+                FailureClass.BENCH_OR_HARNESS,
+                "Commit under test did not touch firmware",
+                "A commit under test changed firmware",
+            ),
+        },
     ),
-    Reason.CHANGES_UNKNOWN: ReasonRow(FailureClass.AMBIGUOUS, "The changes under test are unknown"),
-    Reason.CHANGES_INCOMPLETE: ReasonRow(
-        FailureClass.AMBIGUOUS, "The files changed under test were not fully reported"
+    (
+        "Did firmware alone fix it?",
+        "before the fix",
+        {
+            Reason.FIX_UNCONNECTED: ReasonRow(
+                FailureClass.AMBIGUOUS,
+                "The changes before the fix are not fully recorded",
+                "Run reports connect the failure to its fix without a gap",
+            ),
+            Reason.FIX_TOUCHED_HARNESS: ReasonRow(
+                FailureClass.BENCH_OR_HARNESS,
+                "Fix touched harness paths",
+                "No harness-only commit before the fix",
+            ),
+            Reason.FIX_NOT_FIRMWARE: ReasonRow(
+                FailureClass.BENCH_OR_HARNESS,
+                "Fix did not touch firmware",
+                "A change of firmware can have fixed it",
+            ),
+            Reason.FIX_MIXED: ReasonRow(
+                FailureClass.AMBIGUOUS,
+                "Fix changed firmware and harness in the same commit",
+                "No commit before the fix changed both firmware and harness",
+            ),
+            Reason.FIX_INCOMPLETE: ReasonRow(
+                FailureClass.AMBIGUOUS,
+                "The files changed before the fix were not fully reported",
+                "All files changed before the fix were reported",
+            ),
+        },
     ),
-    Reason.CHANGES_NOT_FIRMWARE: ReasonRow(
-        FailureClass.BENCH_OR_HARNESS, "Commit under test did not touch firmware"
-    ),
-    Reason.FIX_UNCONNECTED: ReasonRow(
-        FailureClass.AMBIGUOUS, "The changes before the fix are not fully recorded"
-    ),
-    Reason.FIX_TOUCHED_HARNESS: ReasonRow(
-        FailureClass.BENCH_OR_HARNESS, "Fix touched harness paths"
-    ),
-    Reason.FIX_NOT_FIRMWARE: ReasonRow(FailureClass.BENCH_OR_HARNESS, "Fix did not touch firmware"),
-    Reason.FIX_MIXED: ReasonRow(
-        FailureClass.AMBIGUOUS, "Fix changed firmware and harness in the same commit"
-    ),
-    Reason.FIX_INCOMPLETE: ReasonRow(
-        FailureClass.AMBIGUOUS, "The files changed before the fix were not fully reported"
-    ),
+)
+REASONS = {
+    **{reason: row for *_, rows in _TABLE for reason, row in rows.items()},
     Reason.DISMISSED: ReasonRow(FailureClass.DISMISSED, "Dismissed by an admin"),
 }
+
+
+class Step(NamedTuple):
+    """A step of the classification (spec). `about`: the list of commits that it is about. `claims`:
+    what holds of a real firmware bug, by the reason that is given where it does not.
+    """
+
+    title: str
+    about: str | None
+    claims: dict[Reason, str]
+
+
+STEPS = tuple(
+    Step(title, about, {reason: row.claim for reason, row in rows.items()})
+    for title, about, rows in _TABLE
+)
+
+VERDICTS = {
+    Verdict.DEVICE: "The harness blamed the device under test",
+    Verdict.INFRA: "The harness blamed the bench",
+    Verdict.UNKNOWN: REASONS[Reason.VERDICT_MISSING].text,
+}
+
+CHANGES_UNKNOWN = REASONS[Reason.CHANGES_UNKNOWN].text
 
 
 class ReviewAction(StrEnum):

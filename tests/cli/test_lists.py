@@ -11,7 +11,7 @@ import os
 import pytest
 
 from hwci.cli.terminal.lists import LISTS, NARROWING
-from hwci.cli.terminal.metrics_page import TableName
+from hwci.cli.terminal.tables import TableName
 from hwci.cli.terminal.usage import MEANT
 from hwci.client import Client, calls
 from tests.cli.conftest import Command
@@ -57,7 +57,7 @@ def test_a_list_has_the_flags_of_the_table_and_json(name: str) -> None:
 
 
 def test_a_table_of_the_page_has_the_flags_of_the_table() -> None:
-    of_tables = [LISTS[f"metrics --table {name}"].split() for name in TableName]
+    of_tables = [name.flags.split() for name in TableName]
 
     assert flags("metrics") & {*NARROWING} == {flag for of_one in of_tables for flag in of_one}
 
@@ -65,12 +65,12 @@ def test_a_table_of_the_page_has_the_flags_of_the_table() -> None:
 @pytest.mark.parametrize("name", TableName)
 @pytest.mark.parametrize("flag", ["box", "branch", "sha"])
 def test_a_table_refuses_what_its_rows_cannot_answer(
-    signed_in: Command, name: str, flag: str
+    signed_in: Command, name: TableName, flag: str
 ) -> None:
     given = ("--table", name, f"--{flag}", {"box": BOX, "branch": "main", "sha": B}[flag])
     code, _, err = signed_in("metrics", *given)
 
-    if flag in LISTS[f"metrics --table {name}"]:
+    if flag in name.flags.split():
         assert code == 0
     else:
         assert (code, f"is not narrowed by --{flag}" in err) == (2, True)

@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from hwci.cli.terminal.metrics_page import TableName
 from hwci.cli.terminal.render import safe
+from hwci.cli.terminal.tables import TableName
 from hwci.client import Client, calls
 from hwci.contract.vocabulary import Role
 from hwci.wire.reports import RunReport

@@ -8,9 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from hwci.wire.endpoint import Endpoint
-from hwci.wire.endpoints import analysis
-
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs/architecture.md").read_text()
 GUIDES = [
@@ -70,22 +67,3 @@ def test_every_arrow_of_the_picture_is_allowed_and_every_room_is_drawn() -> None
 
 def test_the_page_names_every_contract() -> None:
     assert [one["name"] for one in CONTRACTS if one["name"] not in PAGE] == []
-
-
-def test_the_table_of_answers_beside_the_rules_names_what_exists() -> None:
-    table = PAGE.split("## Answers beside the rules\n")[1].split("\n## ")[0]
-    lines = (line.strip("|").split("|") for line in table.splitlines() if line.startswith("|"))
-    head, _, *rows = ([cell.strip() for cell in line] for line in lines)
-    folders = [name.strip("`") for name in head[1:]]
-    named = (
-        Path(folder, file)
-        for row in rows
-        for folder, cell in zip(folders, row[1:], strict=True)
-        for file in re.findall(r"`([a-z_/]+\.(?:py|js))`", cell)
-        if not file.startswith("hwci/")
-    )
-    endpoints = (it for it in vars(analysis).values() if isinstance(it, Endpoint))
-    routes = {endpoint.path.split("/ci-analysis/")[1] for endpoint in endpoints}
-
-    assert [str(path) for path in named if not (ROOT / path).exists()] == []
-    assert {row[0].strip("`") for row in rows} == routes

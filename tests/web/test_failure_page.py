@@ -15,8 +15,7 @@ import pytest
 from playwright.sync_api import Locator, Page, Route, expect
 
 from hwci.cli.terminal.tables import duration
-from hwci.contract.vocabulary import REASONS, FailureClass, Reason
-from hwci.contract.words import CLASSES, STEPS
+from hwci.contract.vocabulary import CLASSES, REASONS, STEPS, FailureClass, Reason
 from hwci.said import counted
 from hwci.wire.limits import EVIDENCE_MAX
 from tests.support.running import MEMBER_EMAIL, PASSWORD, RunningServer

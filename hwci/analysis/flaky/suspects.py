@@ -27,13 +27,12 @@ from hwci.analysis.flaky.onset import Onset, Rates, Step, onset, rates_beside
 from hwci.analysis.flaky.weighing import effort
 from hwci.analysis.outcomes import ProductOutcomes, RecordedRuns, RunOutcomes
 from hwci.contract import suspects as shapes
-from hwci.contract import words
 from hwci.contract.benches import Note
 from hwci.contract.flaky_history import BoxHistory
 from hwci.contract.flaky_tests import FlakyTest
 from hwci.contract.runs import TestResult
 from hwci.contract.shares import Share
-from hwci.contract.suspects import BoxesCompared, BoxRate, BranchCommit, Fixed
+from hwci.contract.suspects import IT_NEVER_PASSED, BoxesCompared, BoxRate, BranchCommit, Fixed
 from hwci.contract.vocabulary import CommitKind, Label, Outcome, RankBy
 from hwci.engine.facts import Product, TestKey
 from hwci.engine.history import Listing, Scope
@@ -55,7 +54,7 @@ many: after one pass alone it would be likely that it failed there already.
 """
 SET_HOLDS = 0.9
 """The suspects hold together so large a part of the chance that a commit of the period did it."""
-NEVER_PASSED = f"{words.NEVER_PASSED[0].lower()}{words.NEVER_PASSED[1:]}"
+NEVER_PASSED = f"{IT_NEVER_PASSED[0].lower()}{IT_NEVER_PASSED[1:]}"
 STRONG = 0.9
 """A chance that is called sure."""
 LOST_BY_CHANCE = 0.01

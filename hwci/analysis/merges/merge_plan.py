@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from hwci.analysis.outcomes import ProductOutcomes, RecordedRuns, RunOutcomes
 from hwci.analysis.run_command import TO_FILL_IN, run_command
-from hwci.contract import words
+from hwci.contract.bisection import NO_BOX_ANSWERS
 from hwci.contract.merges import CiJob, Merge, MergePlan, PlannedRun, UnplannedMerges
 from hwci.contract.shape import ListPage
 from hwci.contract.vocabulary import MissingRun
@@ -43,7 +43,7 @@ MISSING = {
     MissingRun.NO_RUN: (
         "Not enough data: no run of it reached the hardware with a test in the period"
     ),
-    MissingRun.NOT_REACHED: words.NO_BOX_ANSWERS,
+    MissingRun.NOT_REACHED: NO_BOX_ANSWERS,
 }
 
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import NamedTuple
 
-from hwci.contract import words
 from hwci.contract.merges import ExplainedMerge, Merge
+from hwci.contract.runs import NEVER_REACHED
 from hwci.contract.vocabulary import MergeColumn, UncheckedCause
 from hwci.engine.history import History, Listing, SightedRun
 from hwci.engine.page.merges import checking_run
@@ -147,7 +147,7 @@ class Row(NamedTuple):
 
 CAUSES = {
     UncheckedCause.HARDWARE_NOT_REACHED: Row(
-        words.NEVER_REACHED,
+        NEVER_REACHED,
         "The log of its CI job may say why. Make sure that a bench answers, then run it again:"
         " one run that reaches a board is enough",
         _not_reached,

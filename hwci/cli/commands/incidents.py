@@ -17,7 +17,7 @@ from hwci.cli.session.connection import Connection, connected
 from hwci.cli.session.listing import listing_of_a_period
 from hwci.cli.terminal import options, render, tables
 from hwci.client.explained import command_error
-from hwci.contract import words
+from hwci.contract.commits import MAY_HAVE_BROKEN
 from hwci.contract.vocabulary import Label, ReviewAction
 from hwci.said import counted, short, shortest
 from hwci.wire import limits
@@ -188,7 +188,7 @@ def _layout(view: tables.View) -> "tables.Layout[Incident]":
             column("Commits", lambda row: str(row.commits), right=True, spare=True),
             column("Times", lambda row: str(row.times), right=True, spare=True),
             column("First failed on", _first, spare=True, brief=partial(_first, digits=shortest)),
-            tables.broken_by_column(words.MAY_HAVE_BROKEN, lambda row: row.suspects),
+            tables.broken_by_column(MAY_HAVE_BROKEN, lambda row: row.suspects),
             column("Verdict", lambda row: ", ".join(row.verdicts)),
             column("Tried again", _again, spare=True),
         ],

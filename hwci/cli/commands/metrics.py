@@ -18,13 +18,13 @@ from hwci.cli.terminal.metrics_page import (
     Flakiest,
     Overview,
     Scope,
-    TableName,
     layout,
     of_announced,
     show,
     view_of,
 )
 from hwci.cli.terminal.render import Format
+from hwci.cli.terminal.tables import TableName
 from hwci.client.explained import wrong_usage
 from hwci.contract.vocabulary import Label
 from hwci.said import counted
@@ -163,9 +163,7 @@ def _require_narrowing(table: TableName | None, flags: dict[str, str | None]) ->
     command = " --table ".join(filter(None, ("metrics", table)))
     for name, value in flags.items():
         if value is not None and name not in flags_of(command):
-            tables_of = [
-                table for table in TableName if name in flags_of(f"metrics --table {table}")
-            ]
+            tables_of = [table for table in TableName if name in table.flags.split()]
             raise wrong_usage(
                 f"hwci {command} is not narrowed by --{name}",
                 f"--{name} goes with --table {', '.join(tables_of)}",

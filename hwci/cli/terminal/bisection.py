@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from hwci.cli.terminal import tables
 from hwci.cli.terminal.tables import duration
-from hwci.contract import words
+from hwci.contract.bisection import NO_BOX_ANSWERS
 from hwci.said import counted, percent, short
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def next_run(bisected: Bisected) -> Iterator[str]:
     if bisected.next_runs:
         yield f"# {bisected.to_fill_in}."
     if not bisected.next_runs and bisected.bracket.commits > 1:
-        yield f"# {words.NO_BOX_ANSWERS}: mend one, then ask again."
+        yield f"# {NO_BOX_ANSWERS}: mend one, then ask again."
 
 
 def _never_failed(run: NextRun) -> str:

@@ -10,8 +10,16 @@ from typing import TYPE_CHECKING
 
 from hwci.cli.terminal import render, tables
 from hwci.cli.terminal.tables import CLASS_WORDS, REVIEWED, ago, broken_by, moment, run_number, when
-from hwci.contract import words
-from hwci.contract.vocabulary import FailureClass, FileKind, Label, Reason, ReviewAction
+from hwci.contract.vocabulary import (
+    STEPS,
+    VERDICTS,
+    FailureClass,
+    FileKind,
+    Label,
+    Reason,
+    ReviewAction,
+    Step,
+)
 from hwci.said import counted, short
 
 if TYPE_CHECKING:
@@ -47,7 +55,7 @@ UNRESOLVED_WORDS = {
     Label.PENDING: "Too early to blame anyone: the test has not passed again on this box.",
 }
 VERDICT_WORDS = {
-    verdict: f"{verdict}: {text[0].lower()}{text[1:]}" for verdict, text in words.VERDICTS.items()
+    verdict: f"{verdict}: {text[0].lower()}{text[1:]}" for verdict, text in VERDICTS.items()
 }
 
 
@@ -282,7 +290,7 @@ def check_lines(evidence: FailureEvidence) -> Iterator[str]:
     """Return the lines about the checks that were asked, step by step."""
     checks = {check.reason: check for check in evidence.checks}
     number = 0
-    for step in words.STEPS:
+    for step in STEPS:
         if checks.keys() & step.claims.keys():
             yield f"{step.title}{_about(step, evidence)}"
         for reason, claim in step.claims.items():
@@ -296,7 +304,7 @@ def _marks() -> tuple[str, str, str]:
     return ("✓", "✗", "±") if render.unicode_fits() else ("P", "F", "B")
 
 
-def _about(step: words.Step, evidence: FailureEvidence) -> str:
+def _about(step: Step, evidence: FailureEvidence) -> str:
     """Return how many commits the claims of a step are about, if known."""
     totals = {"under test": evidence.under_test_total, "before the fix": evidence.before_fix_total}
     total = totals.get(step.about or "")

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which lists there are, and by what each can be narrowed: by those of box, branch, commit and
-product that its rows can answer (ADR 0015). Every list takes `--json`. This module is data; a test
-walks all commands and compares.
+product that its rows can answer (ADR 0015); the tables of `hwci metrics` have theirs beside their
+layout. Every list takes `--json`. This module is data; a test walks all commands and compares.
 """
 
 from collections.abc import Mapping, Sequence
+
+from hwci.cli.terminal.tables import TableName
 
 NARROWING = ("box", "branch", "sha", "product")
 """The flags that narrow a list, in the order of its help."""
@@ -22,13 +24,7 @@ LISTS: Mapping[str, str] = {
     "merges unchecked": _ALL,
     "merges plan": _ALL,
     "metrics": "product",
-    "metrics --table checked-merges": _ALL,
-    "metrics --table unchecked-merges": _ALL,
-    "metrics --table real-bugs": _ALL,
-    "metrics --table other-failures": _ALL,
-    "metrics --table flakiest-tests": "product",
-    "metrics --table suspects": "product",
-    "metrics --table times-to-fix": "box product",
+    **{f"metrics --table {table}": table.flags for table in TableName},
     "trends": "product",
     "boxes list": _ALL,
     "boxes health": "box product",

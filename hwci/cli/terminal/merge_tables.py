@@ -20,7 +20,7 @@ from hwci.cli.terminal.tables import (
     run_number,
     time_column,
 )
-from hwci.contract import words
+from hwci.contract.metrics import NOTHING_TO_COUNT, TITLES
 from hwci.said import counted, short, shortest
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def merges(view: View) -> Layout[AnnouncedMerge]:
         ],
         "repoKey suite sha branch mergedAt ciUrl subject checked run.runRecordId run.runId"
         " run.runAttempt run.boxKey causeText boxes",
-        f"{words.NOTHING_TO_COUNT['mergesChecked']} (hwci merge-announce).",
+        f"{NOTHING_TO_COUNT['mergesChecked']} (hwci merge-announce).",
     )
 
 
@@ -54,7 +54,7 @@ def unchecked(view: View) -> Layout[ExplainedMerge]:
     """Merges that no run checked, each with its cause."""
     return Layout(
         "unchecked-merges",
-        words.TITLES["uncheckedMerges"],
+        TITLES["uncheckedMerges"],
         [
             time_column("Merged", lambda row: row.merged_at, view.now),
             *product_columns(view),

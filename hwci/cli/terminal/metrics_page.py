@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import shlex
 from dataclasses import replace
-from enum import StrEnum
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hwci.cli.terminal import render, tables, trend_tables
 from hwci.cli.terminal.again import in_full
 from hwci.cli.terminal.render import Format, Links
-from hwci.contract import words
+from hwci.cli.terminal.tables import TableName
+from hwci.contract.metrics import NOTHING_TO_COUNT, TITLES
 from hwci.said import counted
 from hwci.wire import limits
 
@@ -35,21 +35,6 @@ ROW_OF_TILES_WIDTH = 120
 TILE_HEIGHT = 6
 TILES_IN_A_ROW = {4: ROW_OF_TILES_WIDTH, 2: 60, 1: 0}
 """So many stand in a row of the terminal, from so many columns on."""
-
-
-class TableName(StrEnum):
-    """The four tables of the page, the merges that its first tile counts, what the runs of flaky
-    tests suggest, and how long it took to fix what failed. `tables` and the client's `calls` have a
-    function of each name.
-    """
-
-    CHECKED_MERGES = "checked-merges"
-    UNCHECKED_MERGES = "unchecked-merges"
-    REAL_BUGS = "real-bugs"
-    OTHER_FAILURES = "other-failures"
-    FLAKIEST_TESTS = "flakiest-tests"
-    SUSPECTS = "suspects"
-    TIMES_TO_FIX = "times-to-fix"
 
 
 class Scope(NamedTuple):
@@ -184,27 +169,27 @@ def tiles(overview: Overview) -> list[Tile]:
     causes = f" from {counted(overview.causes, 'cause')}"
     return [
         _of_all(
-            words.TITLES["mergesChecked"],
+            TITLES["mergesChecked"],
             (merges.checked, merges.announced),
             shares["mergesChecked"],
-            words.NOTHING_TO_COUNT["mergesChecked"],
+            NOTHING_TO_COUNT["mergesChecked"],
         ),
         Tile(
-            words.TITLES["realFwBugs"],
+            TITLES["realFwBugs"],
             f"{bugs.real}{causes}" if bugs.real else "0",
             f"{bugs.bench_or_harness} bench or harness,\n"
             f"{bugs.ambiguous} ambiguous, {bugs.dismissed} dismissed",
         ),
         Tile(
-            words.TITLES["flakyFailures"],
+            TITLES["flakyFailures"],
             str(counts.flaky_failures.count),
             "the test also passed on\nthe same commit and box",
         ),
         _of_all(
-            words.TITLES["infraRuns"],
+            TITLES["infraRuns"],
             (infra.infra, infra.total),
             shares["infraRuns"],
-            words.NOTHING_TO_COUNT["infraRuns"],
+            NOTHING_TO_COUNT["infraRuns"],
         ),
     ]
 
@@ -276,7 +261,7 @@ def of_announced(shape: tables.Layout[Any], page: MetricsPage) -> tables.Layout[
     """Return a table of merges that says so where none was announced in the period of the page."""
     if page.tiles.merges_checked.announced:
         return shape
-    return replace(shape, empty=f"{words.NOTHING_TO_COUNT['mergesChecked']} (hwci merge-announce).")
+    return replace(shape, empty=f"{NOTHING_TO_COUNT['mergesChecked']} (hwci merge-announce).")
 
 
 def _in_lost_runs(overview: Overview, name: TableName) -> Iterator[str]:

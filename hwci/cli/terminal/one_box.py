@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from hwci.cli.terminal import render, tables
 from hwci.cli.terminal.render import Format, Links
-from hwci.contract import words
+from hwci.contract.benches import SHARES_OF_A_BOX
 from hwci.said import short, tenths
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def _lines(box: OneBox) -> Iterator[str]:
     yield from _of_the_same(box.box)
     yield "All runs, whatever they tested (this does not say which box is worse):"
     fields = ["reached", "lost_board", "blamed", "failed_attempts"]
-    for name, title in zip(fields, words.SHARES_OF_A_BOX.values(), strict=True):
+    for name, title in zip(fields, SHARES_OF_A_BOX.values(), strict=True):
         others = "" if box.others is None else f"; others {_of(getattr(box.others, name))}"
         yield f"  {title}: {_of(getattr(box.shares, name))}{others}"
     earlier = [] if box.box.before is None else box.box.before.lost_runs

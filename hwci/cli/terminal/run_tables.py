@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from hwci.cli.terminal import tables
 from hwci.cli.terminal.tables import Column, Layout, View, moment, run_number, when
-from hwci.contract import words
+from hwci.contract.runs import NEVER_REACHED, PASSED_ON_A_RETRY, TOOK_MORE
 from hwci.contract.vocabulary import Outcome, RunEnding, RunStatus
 from hwci.said import counted, short
 
@@ -67,7 +67,7 @@ def status(run: Run) -> str:
     (cancelled)`.
     """
     if run.hello_ok is False:
-        return words.NEVER_REACHED.lower()
+        return NEVER_REACHED.lower()
     conclusion = run.conclusion or ""
     plain = conclusion.lower() in {"", "success", "failure", *RunEnding} or run.ending is None
     return _brief_status(run) if plain else f"{run.ending} ({conclusion})"
@@ -87,7 +87,7 @@ def _result(run: Run) -> str:
     failed, attempts = run.result.outcome is Outcome.FAIL, run.result.attempts
     if attempts == 1:
         return "failed" if failed else "passed"
-    return f"{'failed' if failed else words.PASSED_ON_A_RETRY} ({attempts} attempts)"
+    return f"{'failed' if failed else PASSED_ON_A_RETRY} ({attempts} attempts)"
 
 
 def tests(items: Sequence[RunItem]) -> Layout[RunItem]:
@@ -162,7 +162,7 @@ def _counts(run: RunDetail) -> str:
     going = tests.total - tests.passed - tests.failed
     running = f", {going:,} running" if going else ""
     passed = f"{tests.passed:,} passed, {tests.failed:,} failed{running}"
-    return f"{tests.total:,}: {passed}; {tests.retried:,} {words.TOOK_MORE}"
+    return f"{tests.total:,}: {passed}; {tests.retried:,} {TOOK_MORE}"
 
 
 def next_step(run: RunDetail) -> str:

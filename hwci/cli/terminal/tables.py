@@ -9,10 +9,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Self, TypeVar
 
-from hwci.contract import words
-from hwci.contract.vocabulary import UNASSIGNED, Label, ReviewAction
+from hwci.contract.metrics import TITLES
+from hwci.contract.times_to_fix import TIMES
+from hwci.contract.vocabulary import CLASSES, UNASSIGNED, Label, ReviewAction
 from hwci.said import counted, short, shortest, tenths
 
 if TYPE_CHECKING:
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
 
 Row = TypeVar("Row")
 
-CLASS_WORDS = {name: row.name.lower() for name, row in words.CLASSES.items()}
+CLASS_WORDS = {name: row.name.lower() for name, row in CLASSES.items()}
 REVIEWED = {ReviewAction.CONFIRM: "confirmed", ReviewAction.DISMISS: "dismissed"}
 UTC = " (UTC)"
 SKEW_MAX = timedelta(minutes=5)
@@ -51,6 +53,30 @@ _PARTS = ((3600, "h"), (_MINUTE, "min"), (1, "s"))
 def run_number(run: Run | RunOnBox) -> int:
     """Return the number by which people know a run in their CI."""
     return run.run_id if run.ci_run is None else run.ci_run
+
+
+class TableName(StrEnum):
+    """The tables that `hwci metrics --table` writes whole: the four of the page, the merges that
+    its first tile counts, what the runs of flaky tests suggest, and how long it took to fix what
+    failed. Each with the flags that narrow it. This module and the client's `calls` have a function
+    of each name.
+    """
+
+    CHECKED_MERGES = "checked-merges", "box branch sha product"
+    UNCHECKED_MERGES = "unchecked-merges", "box branch sha product"
+    REAL_BUGS = "real-bugs", "box branch sha product"
+    OTHER_FAILURES = "other-failures", "box branch sha product"
+    FLAKIEST_TESTS = "flakiest-tests", "product"
+    SUSPECTS = "suspects", "product"
+    TIMES_TO_FIX = "times-to-fix", "box product"
+
+    flags: str
+
+    def __new__(cls, name: str, flags: str) -> Self:
+        """Return the table of a name, as text."""
+        table = str.__new__(cls, name)
+        table._value_, table.flags = name, flags
+        return table
 
 
 class View(NamedTuple):
@@ -307,7 +333,7 @@ def real_bugs(view: View) -> Layout[ResolvedFailure]:
     """Resolved failures that were real firmware bugs."""
     return Layout(
         "real-bugs",
-        words.TITLES["realFwBugs"],
+        TITLES["realFwBugs"],
         [
             *_resolved_columns(view),
             *_broken_and_fixed(),
@@ -322,7 +348,7 @@ def other_failures(view: View) -> Layout[ResolvedFailure]:
     """Resolved failures that were not, each with its reason."""
     return Layout(
         "other-failures",
-        words.TITLES["otherFailures"],
+        TITLES["otherFailures"],
         [
             *_resolved_columns(view),
             Column("Reason", lambda row: row.reason_text or ""),
@@ -341,7 +367,7 @@ def flakiest_tests(view: View, *, sure: bool) -> Layout[RatedTest]:
     rate: Column[RatedTest] = Column("Flake rate", lambda row: f"{tenths(row.flake_rate)} %")
     return Layout(
         "flakiest-tests",
-        words.TITLES["flakiestTests"],
+        TITLES["flakiestTests"],
         [
             Column("Test", lambda row: row.test_id),
             *product_columns(view),
@@ -416,9 +442,9 @@ def times_to_fix(_: View) -> Layout[TimesToFix]:
         Column("Box", lambda row: row.box_key or "all boxes"),
         Column("Incidents", lambda row: str(row.incidents), right=True),
         Column("Still failing", lambda row: str(row.failing), right=True, spare=True),
-        Column(words.TIMES["toDetect"], lambda row: row.to_detect.says),
+        Column(TIMES["toDetect"], lambda row: row.to_detect.says),
         Column("Before", lambda row: row.before.to_detect.half if row.before else "", spare=True),
-        Column(words.TIMES["toFix"], lambda row: row.to_fix.says),
+        Column(TIMES["toFix"], lambda row: row.to_fix.says),
         Column("Before", lambda row: row.before.to_fix.half if row.before else "", spare=True),
     ]
     times = "known quarterS medianS threeQuartersS"
@@ -426,7 +452,7 @@ def times_to_fix(_: View) -> Layout[TimesToFix]:
     before = ["before.incidents", "before.failing", *(f"before.{spread}" for spread in spreads)]
     return Layout(
         "times-to-fix",
-        words.TITLES["timesToFix"],
+        TITLES["timesToFix"],
         columns,
         " ".join(["repoKey suite boxKey incidents failing", *spreads, *before]),
         "No failure began in this period, or each is a flake. Look further back with --days.",
@@ -495,7 +521,7 @@ def unchecked_merges(view: View) -> Layout[Merge]:
     """Announced merges that no run checked."""
     return Layout(
         "unchecked-merges",
-        words.TITLES["uncheckedMerges"],
+        TITLES["uncheckedMerges"],
         _merge_columns(view),
         _MERGE_KEYS,
         "Every announced merge of the period ran on hardware.",
@@ -506,7 +532,7 @@ def checked_merges(view: View) -> Layout[CheckedMerge]:
     """Announced merges that a run checked."""
     return Layout(
         "checked-merges",
-        words.TITLES["mergesChecked"],
+        TITLES["mergesChecked"],
         [
             *_merge_columns(view),
             Column("Subject", lambda row: row.subject or "", spare=True),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from hwci.cli.terminal import render, tables
 from hwci.cli.terminal.render import Format, Links
-from hwci.contract.words import TITLES
+from hwci.contract.metrics import TITLES
 from hwci.said import signed
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
 from hwci.cli.terminal import render
-from hwci.contract import words
-from hwci.contract.vocabulary import FailureClass
+from hwci.contract.explanations import NOTHING_LEFT_OUT
+from hwci.contract.vocabulary import CLASSES, FailureClass
 from hwci.said import counted, short
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ def _place(edit: WhatIf) -> tuple[bool, int, bool]:
 def _first_of(alike: list[WhatIf]) -> Iterator[str]:
     """Show the first of several of one kind: the others are as good."""
     first, more = alike[0], len(alike) - 1
-    yield f"{words.CLASSES[first.failure_class].would_be} {first.condition}"
+    yield f"{CLASSES[first.failure_class].would_be} {first.condition}"
     yield f"   {first.to_do}"
     if more:
         yield f"   ({counted(more, 'other change')} of this kind would do it, too)"
@@ -123,7 +123,7 @@ def gaps(answer: Gaps) -> Iterator[str]:
         yield ""
         yield f"All together: {counted(failures, 'failure')}; this would decide {_decided(*ends)}"
     if not answer.gaps:
-        yield f"{words.NOTHING_LEFT_OUT}."
+        yield f"{NOTHING_LEFT_OUT}."
     elif answer.together is not None and answer.together.failures < answer.looked_at:
         others = answer.looked_at - answer.together.failures
         yield ""

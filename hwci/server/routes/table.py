@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The route table: what answers each endpoint. The router is made from it; what an endpoint takes
-and returns stands in `hwci.wire.endpoints`.
+"""The route table: what answers each endpoint; beside the rules, each subject has its own part of
+it (`ANSWERS`). The router is made from it; what an endpoint takes and returns stands in
+`hwci.wire.endpoints`.
 """
 
 from collections.abc import Mapping
@@ -12,17 +13,19 @@ from hwci.server.http.call import Call, Handler
 from hwci.server.http.streams import server_sent_events, web_socket
 from hwci.server.routes import openapi, sign_in, single_sign_on
 from hwci.server.services.access import Member
-from hwci.server.services.analysis.benches import Benches
-from hwci.server.services.analysis.bisection import Bisections
-from hwci.server.services.analysis.causes import Causes
-from hwci.server.services.analysis.explanations import Explanations
-from hwci.server.services.analysis.flaky_tests import FlakyTests
-from hwci.server.services.analysis.incidents import Incidents
-from hwci.server.services.analysis.lost_boards import LostBoards
-from hwci.server.services.analysis.merges import MergeAnalysis
-from hwci.server.services.analysis.page_figures import PageFigures
-from hwci.server.services.analysis.tests import Tests
-from hwci.server.services.analysis.trends import Trends
+from hwci.server.services.analysis import (
+    benches,
+    bisection,
+    causes,
+    explanations,
+    flaky_tests,
+    incidents,
+    lost_boards,
+    merges,
+    page_figures,
+    tests,
+    trends,
+)
 from hwci.server.services.audit import AuditLog
 from hwci.server.services.boxes import Boxes
 from hwci.server.services.ci_metrics.ingest import Ingest
@@ -40,7 +43,7 @@ from hwci.server.services.runs.live_runs import LiveRuns
 from hwci.server.services.runs.records import Runs
 from hwci.server.services.wheels import Wheels
 from hwci.wire.endpoint import Endpoint
-from hwci.wire.endpoints import accounts, analysis, boxes, ci, health, metrics, organizations, runs
+from hwci.wire.endpoints import accounts, boxes, ci, health, metrics, organizations, runs
 from hwci.wire.failures import ReviewNote
 
 
@@ -128,28 +131,17 @@ ROUTES: Mapping[Endpoint, Handler] = {
     metrics.DISMISS_FAILURE: _review(ReviewAction.DISMISS),
     metrics.RESET_FAILURE: _review(None),
     metrics.REVIEW_FAILURES: Reviews.together,
-    analysis.LIST_MERGES: MergeAnalysis.announced,
-    analysis.EXPLAIN_UNCHECKED_MERGES: MergeAnalysis.unchecked,
-    analysis.PLAN_MERGES: MergeAnalysis.plan,
-    analysis.BOX_HEALTH: Benches.health,
-    analysis.ONE_BOX: Benches.show,
-    analysis.EXPLAIN_FAILURE: Explanations.of_failure,
-    analysis.EXPLAIN_FAILURE_WITH_GIT: Explanations.with_git,
-    analysis.LIST_GAPS: Explanations.gaps,
-    analysis.SUSPECTS: FlakyTests.listed,
-    analysis.SUSPECTS_HISTORY: FlakyTests.over_time,
-    analysis.LIST_CAUSES: Causes.causes,
-    analysis.LOST_BOARDS: LostBoards.counted,
-    analysis.LOST_RESOLVED: LostBoards.resolved,
-    analysis.LOST_FAILURES: LostBoards.failures,
-    analysis.LIST_INCIDENTS: Incidents.incidents,
-    analysis.TRENDS: Trends.against_before,
-    analysis.BISECTION: Bisections.progress,
-    analysis.ONE_TEST: Tests.show,
-    analysis.LIST_TESTS: Tests.listed,
-    analysis.METRICS_BY_DAY: Trends.by_day,
-    analysis.TIMES_TO_FIX: Trends.to_fix,
-    analysis.PAGE_FIGURES: PageFigures.shown,
+    **merges.ANSWERS,
+    **benches.ANSWERS,
+    **explanations.ANSWERS,
+    **flaky_tests.ANSWERS,
+    **causes.ANSWERS,
+    **lost_boards.ANSWERS,
+    **incidents.ANSWERS,
+    **trends.ANSWERS,
+    **bisection.ANSWERS,
+    **tests.ANSWERS,
+    **page_figures.ANSWERS,
     health.WHEEL: Wheels.current,
     health.HEALTH: Health.alive,
     health.READY: Health.ready,

@@ -3,7 +3,7 @@
 of which runs and merges it is.
 """
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Mapping
 from typing import NamedTuple, TypeVar
 
 from hwci.analysis.outcomes import RecordedRuns
@@ -13,9 +13,12 @@ from hwci.server.services import Service
 from hwci.server.services.access import Viewer
 from hwci.server.services.known import known_scope
 from hwci.server.storage.ports import Reader
+from hwci.wire.endpoint import Endpoint
 from hwci.wire.queries import PeriodQuery
 
 Found = TypeVar("Found")
+Answers = Mapping[Endpoint, Callable[..., Awaitable[object]]]
+"""What answers each endpoint of a subject."""
 
 
 class Asked(NamedTuple):

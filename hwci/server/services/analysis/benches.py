@@ -10,10 +10,11 @@ from hwci.analysis.benches.report import KnownOfBoxes, benches
 from hwci.contract import benches as shapes
 from hwci.engine.periods import Period
 from hwci.server.services.access import Viewer
-from hwci.server.services.analysis.asking import Analysis, asked
+from hwci.server.services.analysis.asking import Analysis, Answers, asked
 from hwci.server.storage.ports import Reader
 from hwci.wire import limits
 from hwci.wire.analysis.one_box import OneBoxQuery
+from hwci.wire.endpoints import analysis
 from hwci.wire.queries import PeriodQuery
 
 
@@ -40,6 +41,12 @@ class Benches(Analysis):
             return one_box(*about, query.box_key, limits.PAGE_LIMIT_MAX, known)
 
         return await self._storage.read(work, organization=viewer.org_id, person=viewer.id)
+
+
+ANSWERS: Answers = {
+    analysis.BOX_HEALTH: Benches.health,
+    analysis.ONE_BOX: Benches.show,
+}
 
 
 def _known(reader: Reader, viewer: Viewer, period: Period) -> KnownOfBoxes:

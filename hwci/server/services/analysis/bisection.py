@@ -8,9 +8,10 @@ from hwci.analysis.flaky.bisection import bisection
 from hwci.contract.bisection import Bisection
 from hwci.engine.facts import Product
 from hwci.server.services.access import Viewer
-from hwci.server.services.analysis.asking import Analysis, Asked
+from hwci.server.services.analysis.asking import Analysis, Answers, Asked
 from hwci.server.services.known import require_known_test
 from hwci.wire.analysis.bisection import BisectionQuery
+from hwci.wire.endpoints import analysis
 
 
 class Bisections(Analysis):
@@ -36,3 +37,8 @@ class Bisections(Analysis):
             return answer
 
         return await self._answer(viewer, query, work)
+
+
+ANSWERS: Answers = {
+    analysis.BISECTION: Bisections.progress,
+}

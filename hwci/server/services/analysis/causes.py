@@ -12,9 +12,10 @@ from hwci.contract.vocabulary import FailureClass
 from hwci.engine.history import Listing
 from hwci.engine.page.reading import Classified, read_classified
 from hwci.server.services.access import Viewer
-from hwci.server.services.analysis.asking import Analysis, Asked
+from hwci.server.services.analysis.asking import Analysis, Answers, Asked
 from hwci.wire import limits
 from hwci.wire.analysis.causes import CausesQuery
+from hwci.wire.endpoints import analysis
 
 
 class Causes(Analysis):
@@ -23,6 +24,11 @@ class Causes(Analysis):
     async def causes(self, viewer: Viewer, query: CausesQuery) -> ListPage[Cause]:
         """List the causes of a period, the newest first, or as people review them and did."""
         return await self._answer(viewer, query, partial(causes_of, query=query))
+
+
+ANSWERS: Answers = {
+    analysis.LIST_CAUSES: Causes.causes,
+}
 
 
 def causes_of(about: Asked, query: CausesQuery) -> ListPage[Cause]:

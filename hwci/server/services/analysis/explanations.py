@@ -13,9 +13,10 @@ from hwci.analysis.failures.what_if import OfGit
 from hwci.contract.explanations import Explanation, Gaps
 from hwci.server.errors import NotFoundError
 from hwci.server.services.access import Viewer, require_product
-from hwci.server.services.analysis.asking import Analysis, Asked
+from hwci.server.services.analysis.asking import Analysis, Answers, Asked
 from hwci.server.storage.ports import Reader
 from hwci.wire.analysis.explanations import UnsentBody
+from hwci.wire.endpoints import analysis
 from hwci.wire.queries import PeriodQuery
 
 
@@ -56,3 +57,10 @@ class Explanations(Analysis):
             return budget(*about, pages)
 
         return await self._answer(viewer, query, work)
+
+
+ANSWERS: Answers = {
+    analysis.EXPLAIN_FAILURE: Explanations.of_failure,
+    analysis.EXPLAIN_FAILURE_WITH_GIT: Explanations.with_git,
+    analysis.LIST_GAPS: Explanations.gaps,
+}

@@ -15,11 +15,12 @@ from hwci.engine.history import Listing
 from hwci.engine.page.over_time import flaky_over_time
 from hwci.engine.periods import slots_of
 from hwci.server.services.access import Viewer
-from hwci.server.services.analysis.asking import Analysis, Asked, asked
+from hwci.server.services.analysis.asking import Analysis, Answers, Asked, asked
 from hwci.server.services.analysis.benches import notes_of
 from hwci.server.services.ci_metrics.metrics import histories_of
 from hwci.server.storage.ports import Reader
 from hwci.wire.analysis.flaky_history import RankedHistoryQuery
+from hwci.wire.endpoints import analysis
 from hwci.wire.queries import Detail, SuspectsQuery
 
 
@@ -58,6 +59,12 @@ class FlakyTests(Analysis):
             return histories_of(about.history, tests, query, about.period)
 
         return await self._answer(viewer, query, work)
+
+
+ANSWERS: Answers = {
+    analysis.SUSPECTS: FlakyTests.listed,
+    analysis.SUSPECTS_HISTORY: FlakyTests.over_time,
+}
 
 
 def _rates_by_box(boxes: Sequence[BoxHistory]) -> Mapping[str, Share]:

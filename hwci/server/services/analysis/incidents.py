@@ -10,9 +10,10 @@ from hwci.contract import incidents as shapes
 from hwci.contract.shape import ListPage
 from hwci.engine.history import Listing
 from hwci.server.services.access import Viewer
-from hwci.server.services.analysis.asking import Analysis, Asked
+from hwci.server.services.analysis.asking import Analysis, Answers, Asked
 from hwci.wire import limits
 from hwci.wire.analysis.incidents import IncidentsQuery
+from hwci.wire.endpoints import analysis
 
 
 class Incidents(Analysis):
@@ -25,6 +26,11 @@ class Incidents(Analysis):
             return page_of(about, query, incidents_of(about, query))
 
         return await self._answer(viewer, query, work)
+
+
+ANSWERS: Answers = {
+    analysis.LIST_INCIDENTS: Incidents.incidents,
+}
 
 
 def incidents_of(about: Asked, query: IncidentsQuery) -> list[Incident]:

@@ -10,9 +10,10 @@ from hwci.engine.page import tables
 from hwci.engine.page.failures import failure_row
 from hwci.engine.page.reading import read_classified, read_failures
 from hwci.server.services.access import Viewer
-from hwci.server.services.analysis.asking import Analysis, Asked
+from hwci.server.services.analysis.asking import Analysis, Answers, Asked
 from hwci.wire import limits
 from hwci.wire.analysis.lost_boards import LostResolvedQuery
+from hwci.wire.endpoints import analysis
 from hwci.wire.queries import FailuresQuery, PeriodQuery
 
 
@@ -42,6 +43,13 @@ class LostBoards(Analysis):
             return query.page_of(shown, failure_row)
 
         return await self._answer(viewer, query, work)
+
+
+ANSWERS: Answers = {
+    analysis.LOST_BOARDS: LostBoards.counted,
+    analysis.LOST_RESOLVED: LostBoards.resolved,
+    analysis.LOST_FAILURES: LostBoards.failures,
+}
 
 
 def lost_of(about: Asked) -> shapes.LostBoardCounts:

@@ -16,7 +16,8 @@ from hwci.engine.history import SightedRun
 from hwci.engine.page.reading import read_merges
 from hwci.engine.page.tables import of_commit
 from hwci.server.services.access import Viewer, may_see
-from hwci.server.services.analysis.asking import Analysis, Asked
+from hwci.server.services.analysis.asking import Analysis, Answers, Asked
+from hwci.wire.endpoints import analysis
 from hwci.wire.queries import MergePlanQuery, MergeRunsQuery
 
 
@@ -47,6 +48,13 @@ class MergeAnalysis(Analysis):
             return merge_plan(*about, plan(*about, merges, query.box_key), query.paged)
 
         return await self._answer(viewer, query, work)
+
+
+ANSWERS: Answers = {
+    analysis.LIST_MERGES: MergeAnalysis.announced,
+    analysis.EXPLAIN_UNCHECKED_MERGES: MergeAnalysis.unchecked,
+    analysis.PLAN_MERGES: MergeAnalysis.plan,
+}
 
 
 def unchecked_of(about: Asked, viewer: Viewer, query: MergeRunsQuery) -> ListPage[ExplainedMerge]:

@@ -20,7 +20,7 @@ from hwci.engine.calendar import calendar_days
 from hwci.engine.history import Listing, OutOfTimeError, Scope
 from hwci.engine.rules.flakiness import flakiest, has_flaked, never_passed
 from hwci.server.services.access import Member
-from hwci.server.services.analysis.asking import Analysis, Asked, asked
+from hwci.server.services.analysis.asking import Analysis, Answers, Asked, asked
 from hwci.server.services.analysis.causes import causes_of, number_to_review
 from hwci.server.services.analysis.incidents import incidents_of, page_of
 from hwci.server.services.analysis.lost_boards import lost_of
@@ -31,6 +31,7 @@ from hwci.server.storage.ports import Reader
 from hwci.wire import limits
 from hwci.wire.analysis.incidents import IncidentsQuery
 from hwci.wire.analysis.page_figures import PageFiguresQuery
+from hwci.wire.endpoints import analysis
 from hwci.wire.queries import FlakyQuery
 
 Figure = TypeVar("Figure")
@@ -89,6 +90,11 @@ class PageFigures(Analysis):
             return shown
 
         return await self._storage.read(work, organization=member.org_id, person=member.id)
+
+
+ANSWERS: Answers = {
+    analysis.PAGE_FIGURES: PageFigures.shown,
+}
 
 
 class _Figures:

@@ -12,11 +12,12 @@ from hwci.engine.calendar import calendar_days
 from hwci.engine.facts import Product
 from hwci.engine.page.tables import matching
 from hwci.server.services.access import Viewer
-from hwci.server.services.analysis.asking import Analysis, asked
+from hwci.server.services.analysis.asking import Analysis, Answers, asked
 from hwci.server.services.analysis.benches import notes_of
 from hwci.server.services.known import known_scope, require_known_test
 from hwci.server.storage.ports import Reader
 from hwci.wire.analysis.one_test import OneTestQuery, TestNamesQuery
+from hwci.wire.endpoints import analysis
 
 
 class Tests(Analysis):
@@ -64,6 +65,12 @@ class Tests(Analysis):
             return query.page_of(query.slice_of(matched), _test_name)
 
         return await self._storage.read(work, organization=viewer.org_id, person=viewer.id)
+
+
+ANSWERS: Answers = {
+    analysis.ONE_TEST: Tests.show,
+    analysis.LIST_TESTS: Tests.listed,
+}
 
 
 def _test_name(name: tuple[str, str, str]) -> TestName:

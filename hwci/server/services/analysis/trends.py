@@ -9,8 +9,9 @@ from hwci.contract.days import Days
 from hwci.contract.shape import ListPage
 from hwci.contract.times_to_fix import TimesToFix
 from hwci.server.services.access import Viewer
-from hwci.server.services.analysis.asking import Analysis, Asked
+from hwci.server.services.analysis.asking import Analysis, Answers, Asked
 from hwci.wire.analysis.days import DaysQuery
+from hwci.wire.endpoints import analysis
 from hwci.wire.queries import BoxTableQuery, PeriodQuery
 
 
@@ -35,3 +36,10 @@ class Trends(Analysis):
             return query.page_of(query.slice_of(shown))
 
         return await self._answer(viewer, query, work)
+
+
+ANSWERS: Answers = {
+    analysis.TRENDS: Trends.against_before,
+    analysis.METRICS_BY_DAY: Trends.by_day,
+    analysis.TIMES_TO_FIX: Trends.to_fix,
+}

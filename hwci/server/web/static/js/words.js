@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Words that the terminal shows too. `python -m docs.generate` writes this file from
-// hwci/contract/words.py.
+// hwci/contract: each constant that a script imports of it.
 
+export const CHANGES_UNKNOWN = "The changes under test are unknown";
 export const CLASSES = {
   "real_fw_bug": {
     "name": "Real firmware bug",
@@ -24,10 +25,21 @@ export const CLASSES = {
     "wouldBe": "Would count as dismissed if"
   }
 };
-export const VERDICTS = {
-  "device": "The harness blamed the device under test",
-  "infra": "The harness blamed the bench",
-  "unknown": "No harness verdict was reported"
+export const IT_NEVER_PASSED = "It never passed in this period";
+export const MAY_HAVE_BROKEN = "May have broken it";
+export const NEVER_REACHED = "Never reached the hardware";
+export const NOTHING_LEFT_OUT = "CI left out nothing that could decide one of them";
+export const NOTHING_TO_COUNT = {
+  "mergesChecked": "No merge was announced in this period",
+  "infraRuns": "No run was reported in this period"
+};
+export const NO_BOX_ANSWERS = "No box that ran it reached the hardware in its last run";
+export const PASSED_ON_A_RETRY = "passed on a retry";
+export const SHARES_OF_A_BOX = {
+  "reached": "Runs that reached the hardware",
+  "lostBoard": "Of these, lost their board midway",
+  "blamed": "Results that the harness blamed on the bench",
+  "failedAttempts": "Attempts that failed, retries included"
 };
 export const STEPS = [
   {
@@ -60,6 +72,10 @@ export const STEPS = [
     }
   }
 ];
+export const TIMES = {
+  "toDetect": "From merge to failing run",
+  "toFix": "From there to the fix"
+};
 export const TITLES = {
   "mergesChecked": "Merges checked on hardware",
   "uncheckedMerges": "Merges not checked on hardware",
@@ -70,25 +86,9 @@ export const TITLES = {
   "infraRuns": "Infra runs",
   "timesToFix": "Time to detect and to fix"
 };
-export const NOTHING_TO_COUNT = {
-  "mergesChecked": "No merge was announced in this period",
-  "infraRuns": "No run was reported in this period"
-};
-export const TIMES = {
-  "toDetect": "From merge to failing run",
-  "toFix": "From there to the fix"
-};
-export const SHARES_OF_A_BOX = {
-  "reached": "Runs that reached the hardware",
-  "lostBoard": "Of these, lost their board midway",
-  "blamed": "Results that the harness blamed on the bench",
-  "failedAttempts": "Attempts that failed, retries included"
-};
-export const NEVER_REACHED = "Never reached the hardware";
-export const NEVER_PASSED = "It never passed in this period";
-export const PASSED_ON_A_RETRY = "passed on a retry";
 export const TOOK_MORE = "took more than one attempt";
-export const CHANGES_UNKNOWN = "The changes under test are unknown";
-export const MAY_HAVE_BROKEN = "May have broken it";
-export const NO_BOX_ANSWERS = "No box that ran it reached the hardware in its last run";
-export const NOTHING_LEFT_OUT = "CI left out nothing that could decide one of them";
+export const VERDICTS = {
+  "device": "The harness blamed the device under test",
+  "infra": "The harness blamed the bench",
+  "unknown": "No harness verdict was reported"
+};

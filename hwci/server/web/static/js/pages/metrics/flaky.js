@@ -16,7 +16,7 @@ import { firstOf } from "./first_page.js";
 import { Unfolded } from "./flaky_boxes.js";
 import { figureColumns, rate } from "./flaky_figures.js";
 import { HeatStrip } from "./heat.js";
-import { NEVER_PASSED } from "../../words.js";
+import { IT_NEVER_PASSED } from "../../words.js";
 
 const NONE = "No attempt of a test failed in this period. Try a longer one.";
 const ALL_BROKEN = "Each test with a failed attempt is broken: none is flaky.";
@@ -145,7 +145,7 @@ function keyOf({ repoKey, suite, testId }) {
 function test(row, orgId, answered) {
   const answer = answered?.answer ?? "\u00a0";
   return html`<${TestLink} test=${row} orgId=${orgId} />
-    ${isBroken(row) ? html` <${Badge} kind="bad" title=${NEVER_PASSED}>broken<//>`
+    ${isBroken(row) ? html` <${Badge} kind="bad" title=${IT_NEVER_PASSED}>broken<//>`
       : hasNoFlake(row) && html` <${Badge} kind="quiet" title=${NO_FLAKE}>no flake seen<//>`}
     ${" "}<span class="under whom" title=${answered?.answer}>${answered?.answerBox
       ? html`<${OnBox} words=${answer} boxKey=${answered.answerBox} orgId=${orgId} />` : answer}</span>`;
