@@ -48,8 +48,9 @@ also: in-browser
 compiled: $(STAMP)
 	$(BIN)/pytest --collect-only -qqq
 
+## Files in the order of tests/conftest.py, not those of the most tests first: they are the quick ones.
 outside-browser: $(STAMP)
-	$(BIN)/pytest -n $(WORKERS) --dist loadfile -q --ignore=tests/web
+	$(BIN)/pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder -q --ignore=tests/web
 
 in-browser: $(STAMP)
 	$(BIN)/pytest -n 2 --dist loadfile -q tests/web

@@ -50,8 +50,10 @@ SERVED = {"server", "service", "spec_client", "browser_name"}
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark the tests of files that try more in `make soak`, those that `make quick` runs, and those
-    in a browser that see the demonstration.
+    in a browser that see the demonstration. Files of quick tests come last: they fill the time of
+    workers that would wait for the one with a long file.
     """
+    long = set()
     for item in items:
         if "demo" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.demo)
@@ -60,6 +62,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.soak)
         elif not names & STARTERS and not SERVED.intersection(getattr(item, "fixturenames", ())):
             item.add_marker(pytest.mark.quick)
+            continue
+        long.add(item.path)
+    items.sort(key=lambda item: item.path not in long)
 
 
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

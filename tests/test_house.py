@@ -5,7 +5,9 @@ tests that stand alone.
 
 import ast
 import re
+from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -18,10 +20,10 @@ IMPORTERS = ("tests", "benchmarks", "docs", "examples")  # of what tests share
 FORBIDDEN_NAMES = {"utils", "util", "helpers", "helper", "common", "misc", "manager"}
 
 
-def function_lengths(path: Path) -> dict[str, int]:
+def function_lengths(tree: ast.Module) -> dict[str, int]:
     """Return each function's length in lines, whole: decorators, signature and docstring count."""
     lengths = {}
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             first = min(line.lineno for line in (node, *node.decorator_list))
             lengths[f"{node.lineno} {node.name}"] = (node.end_lineno or 0) - first + 1
@@ -31,13 +33,12 @@ def function_lengths(path: Path) -> dict[str, int]:
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_a_module_keeps_its_measures(path: Path) -> None:
     text = path.read_text()
-    long = {
-        name: size for name, size in function_lengths(path).items() if size > FUNCTION_LINES_MAX
-    }
+    tree = ast.parse(text)
+    lengths = function_lengths(tree)
 
     assert text.startswith(LICENCE)
-    assert ast.get_docstring(ast.parse(text)) is not None
-    assert long == {}
+    assert ast.get_docstring(tree) is not None
+    assert {name: size for name, size in lengths.items() if size > FUNCTION_LINES_MAX} == {}
     assert path.stem not in FORBIDDEN_NAMES
 
 
@@ -71,46 +72,65 @@ def test_a_file_of_the_dashboard_keeps_its_measures(path: Path) -> None:
     assert path.stem not in FORBIDDEN_NAMES
 
 
-def imported_modules(path: Path) -> set[str]:
-    """Return what a file may import as a module: `from a import b` may mean `a` or `a.b`."""
-    found = set()
-    for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.Import):
-            found |= {one.name for one in node.names}
-        elif isinstance(node, ast.ImportFrom):
-            found |= {f"{node.module}", *(f"{node.module}.{one.name}" for one in node.names)}
-    return found
+class FileOfTests(NamedTuple):
+    """What a file of tests, or one that imports what they share, says. `given_twice`: names that it
+    assigns more than once, of which the last value alone counts.
+    """
+
+    path: str
+    opening: str
+    says_what_it_holds: bool
+    given_twice: list[str]
+    imported: set[str]
 
 
-def test_each_file_of_the_tests_says_what_it_holds() -> None:
-    texts = {
-        str(path.relative_to(ROOT)): path.read_text()
-        for path in (ROOT / "tests").rglob("*.py")
-        if path.name != "__init__.py"
-    }
-
-    assert [
-        name for name, text in texts.items() if ast.get_docstring(ast.parse(text)) is None
-    ] == []
-    assert [name for name, text in texts.items() if not text.startswith(LICENCE)] == []
+@cache
+def files_of(room: str) -> list[FileOfTests]:
+    """Return the files of a room, each read once for all that is asked of it."""
+    return [file_at(path) for path in (ROOT / room).rglob("*.py")]
 
 
-def names_given_twice(path: Path) -> list[str]:
-    """Return the names that a file assigns more than once: the last value alone counts."""
+def file_at(path: Path) -> FileOfTests:
+    text = path.read_text()
+    tree = ast.parse(text)
     names = [
         target.id
-        for node in ast.parse(path.read_text()).body
+        for node in tree.body
         if isinstance(node, ast.Assign)
         for target in node.targets
         if isinstance(target, ast.Name)
     ]
-    return sorted({name for name in names if names.count(name) > 1})
+    return FileOfTests(
+        str(path.relative_to(ROOT)),
+        text.partition("\n")[0] + "\n",
+        ast.get_docstring(tree) is not None,
+        sorted({name for name in names if names.count(name) > 1}),
+        imported_modules(tree),
+    )
+
+
+def imported_modules(tree: ast.Module) -> set[str]:
+    """Return what a file may import as a module: `from a import b` may mean `a` or `a.b`."""
+    imported = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            imported |= {name.name for name in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            imported |= {f"{node.module}", *(f"{node.module}.{name.name}" for name in node.names)}
+    return imported
+
+
+def test_each_file_of_the_tests_says_what_it_holds() -> None:
+    files = [file for file in files_of("tests") if not file.path.endswith("__init__.py")]
+
+    assert [file.path for file in files if not file.says_what_it_holds] == []
+    assert [file.path for file in files if file.opening != LICENCE] == []
 
 
 def test_a_test_module_gives_each_name_once() -> None:
-    given = {path: names_given_twice(path) for path in (ROOT / "tests").rglob("*.py")}
+    files = files_of("tests")
 
-    assert {str(path.relative_to(ROOT)): twice for path, twice in given.items() if twice} == {}
+    assert {file.path: file.given_twice for file in files if file.given_twice} == {}
 
 
 def test_nothing_imports_a_test_module() -> None:
@@ -118,12 +138,8 @@ def test_nothing_imports_a_test_module() -> None:
         ".".join(path.relative_to(ROOT).with_suffix("").parts)
         for path in (ROOT / "tests").rglob("test_*.py")
     }
-    files = (path for room in IMPORTERS for path in (ROOT / room).rglob("*.py"))
-    found = {
-        str(path.relative_to(ROOT)): imported
-        for path in files
-        if (imported := imported_modules(path) & tests)
-    }
+    files = [file for room in IMPORTERS for file in files_of(room)]
+    importers = {file.path: file.imported & tests for file in files if file.imported & tests}
 
     assert len(tests) > 300
-    assert found == {}, "what tests share has a module of its own"
+    assert importers == {}, "what tests share has a module of its own"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Machines on which `hwci exec` runs as a process, and the server that takes their reports."""
+"""Machines on which `hwci exec` runs, and the server that takes their reports."""
 
 import json
 import os
@@ -18,6 +18,7 @@ from hwci.ci.systems import SYSTEMS
 from hwci.client import Client, calls
 from hwci.contract.runs import Run
 from tests.support.answering import Answer, AnsweringServer, answering
+from tests.support.commands import with_children
 from tests.support.running import RunningServer
 
 ROOT = str(Path(__file__).parents[2])
@@ -56,7 +57,7 @@ class Bench:
         self.environ = {**inherited, **own, **given, **JOB}
 
     def start(self, *arguments: str, **options: Any) -> "subprocess.Popen[str]":
-        """Start `hwci exec`."""
+        """Start `hwci exec` in a process of its own: what gets signals, or waits for the test."""
         return subprocess.Popen(
             [sys.executable, "-m", "hwci", "exec", *arguments],
             cwd=self.folder,
@@ -71,11 +72,9 @@ class Bench:
         )
 
     def run(self, *arguments: str, **env: str) -> tuple[int, str, str]:
-        """Run `hwci exec` to its end; return its exit code and what it wrote."""
+        """Run `hwci exec` in this process; return its exit code, and all output."""
         self.environ = {**self.environ, **env}
-        started = self.start(*arguments)
-        out, err = started.communicate(timeout=60)
-        return started.returncode, out, err
+        return with_children(self.folder, ["exec", *arguments], self.environ)
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 
 import json
 import subprocess
-import sys
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -18,6 +17,7 @@ from tests.ci.apis import APIS, NEWER, answers_of
 from tests.cli.benches import JOB, KEY, PASSES, Bench, bench, reports, shell, taking
 from tests.cli.jobs import commit, git
 from tests.support.answering import AnsweringServer
+from tests.support.commands import with_children
 from tests.support.pending import keep
 
 __all__ = ["bench", "taking"]
@@ -70,18 +70,11 @@ def test_a_store_that_the_disk_damaged_is_named_by_who_sets_it_aside(
     file.write_bytes(b"no database" * 1_000)
     environ = in_github(bench, "http://127.0.0.1:1")
 
-    ran = subprocess.run(
-        [sys.executable, "-m", "hwci", *command],
-        cwd=bench.folder,
-        env={**bench.environ, **environ},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    code, _, err = with_children(bench.folder, command, {**bench.environ, **environ})
 
-    assert ran.returncode == 0, ran.stderr
+    assert code == 0, err
     assert len(reports(taking)) == 1
-    assert f"warning: 1 file is damaged and set aside: {file}.damaged-" in ran.stderr
+    assert f"warning: 1 file is damaged and set aside: {file}.damaged-" in err
 
 
 def test_a_conclusion_that_breaks_its_rule_is_not_asked_as_the_run_itself_says_it(

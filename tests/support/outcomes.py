@@ -54,14 +54,16 @@ class FullRecordedRuns(FullHistory):
         return found
 
     def last_passes(self, failures: Sequence[FailureKey], back: int) -> Sequence[Place | None]:
-        found = []
+        branches = {(lane.repo_key, lane.branch) for lane, _ in failures}
+        ordered = {branch: sorted(self._places[branch].values()) for branch in branches}
+        last = []
         for lane, sha in failures:
-            places = sorted(self._places[lane.repo_key, lane.branch].values())
-            at = [place.sha for place in places].index(sha)
+            places = ordered[lane.repo_key, lane.branch]
+            at = places.index(self._places[lane.repo_key, lane.branch][sha])
             near = places[max(0, at - back) : at + 1]
-            passed = [one for one in self._passes(lane) if one in near]
-            found.append(passed[-1] if passed else None)
-        return found
+            passed = [place for place in self._passes(lane) if place in near]
+            last.append(passed[-1] if passed else None)
+        return last
 
     def failed_attempts(self, failures: Collection[UUID]) -> Mapping[UUID, int]:
         found: Counter[UUID] = Counter()

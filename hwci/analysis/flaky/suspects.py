@@ -582,9 +582,12 @@ def gone(
     """Return which of these boxes run a test no more, each with its last run. `runs`: all of the
     test; `commits`: when each commit of its product first ran on any box, in order.
     """
+    by_box: dict[str, list[RunOutcomes]] = {box: [] for box in sorted(boxes)}
+    for run in runs:
+        if run.box_key in by_box:
+            by_box[run.box_key].append(run)
     last_runs = {}
-    for box in sorted(boxes):
-        own = [run for run in runs if run.box_key == box]
+    for box, own in by_box.items():
         starts = [run.started_at for run in own]
         first, last = bisect_right(commits, min(starts)), bisect_right(commits, max(starts))
         usual = min(1.0, len({run.sha for run in own}) / (last - first + 1))

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -34,7 +35,14 @@ STEPS = 50  # of the virtual machine, per call of the handler
 
 @pytest.fixture
 def connection(tmp_path: Path) -> Connection:
-    return open_writer(tmp_path / "hwci.db")
+    return in_one_transaction(tmp_path)
+
+
+def in_one_transaction(folder: Path) -> Connection:
+    """Open a database for many writes, which wait for no disk."""
+    connection = open_writer(folder / "hwci.db")
+    connection.execute("BEGIN")
+    return connection
 
 
 def shape(statement: str) -> str:
@@ -259,25 +267,6 @@ def counting(connection: Connection, every: int = 1) -> Iterator[list[int]]:
     connection.raw.set_progress_handler(None, every)
 
 
-def test_one_run_record_costs_the_same_after_a_long_history(connection: Connection) -> None:
-    writer = Transaction(connection)
-
-    def ask(number: int) -> int:
-        record_id = run_record_id(ORG, "fw", number, 1, "b1")
-        with counting(connection) as cost:
-            assert writer.run(ORG, record_id, NOON) is not None
-            assert writer.run_record(ORG, record_id, NOON) is not None
-        return cost[0]
-
-    connection.execute("BEGIN")
-    for number in range(400):
-        writer.put_report(ORG, run_of(number), NOON)
-        if number == 20:
-            early = ask(10)
-    assert ask(10) < 1.3 * early
-    assert ask(390) < 1.3 * early
-
-
 def run_of(number: int) -> Report:
     """Return the report of commit `number`: a hundred tests, of which some always fail."""
     tests = [TestItem(f"test {index}", Outcome.PASS) for index in range(100)]
@@ -296,52 +285,83 @@ def run_of(number: int) -> Report:
     )
 
 
-def test_a_report_costs_the_same_after_a_long_history(connection: Connection) -> None:
-    writer = Transaction(connection)
-    costs = []
-    connection.execute("BEGIN")
+class LongHistory(NamedTuple):
+    """Six hundred runs, one an hour. `costs`: of each report; `one_run`: of the record of a run
+    when there were twenty; `again`: of a report that came again when there were sixty.
+    """
+
+    connection: Connection
+    writer: Transaction
+    costs: list[int]
+    one_run: int
+    again: int
+
+    def cost_of_run(self, number: int) -> int:
+        """Return what it costs to read the record of a run."""
+        record_id = run_record_id(ORG, "fw", number, 1, "b1")
+        with counting(self.connection) as cost:
+            assert self.writer.run(ORG, record_id, NOON) is not None
+            assert self.writer.run_record(ORG, record_id, NOON) is not None
+        return cost[0]
+
+    def cost_of_report(self, number: int) -> int:
+        """Return what it costs to put the report of a run."""
+        with counting(self.connection, STEPS) as cost:
+            self.writer.put_report(ORG, run_of(number), NOON)
+        return cost[0]
+
+
+@pytest.fixture(scope="module")
+def long_history(tmp_path_factory: pytest.TempPathFactory) -> LongHistory:
+    connection = in_one_transaction(tmp_path_factory.mktemp("long"))
+    history = LongHistory(connection, Transaction(connection), [], 0, 0)
     for number in range(600):
-        with counting(connection, STEPS) as cost:
-            writer.put_report(ORG, run_of(number), NOON)
-        costs.append(cost[0])
-    early, late = sum(costs[20:80]), sum(costs[-60:])
+        history.costs.append(history.cost_of_report(number))
+        if number == 20:
+            history = history._replace(one_run=history.cost_of_run(10))
+        if number == 59:
+            history = history._replace(again=history.cost_of_report(55))
+    return history
+
+
+def test_one_run_record_costs_the_same_after_a_long_history(long_history: LongHistory) -> None:
+    assert long_history.cost_of_run(10) < 1.3 * long_history.one_run
+    assert long_history.cost_of_run(390) < 1.3 * long_history.one_run
+
+
+def test_a_report_costs_the_same_after_a_long_history(long_history: LongHistory) -> None:
+    early, late = sum(long_history.costs[20:80]), sum(long_history.costs[-60:])
     assert late < 1.3 * early
 
 
-def test_the_last_pass_of_a_test_that_never_passed_costs_the_same_after_a_long_history(
-    connection: Connection,
-) -> None:
-    writer = Transaction(connection)
+def test_a_report_sent_again_costs_the_same_after_a_long_history(long_history: LongHistory) -> None:
+    assert long_history.cost_of_report(595) < 1.3 * long_history.again
 
+
+def test_the_last_pass_of_a_test_that_never_passed_costs_the_same_after_a_long_history(
+    long_history: LongHistory,
+) -> None:
     def last_pass(number: int) -> int:
         run, lane = run_of(number), Lane("fw", "hil", "test 0", "b1", "main")
         listed = [run_of(earlier).sha for earlier in range(number - 5, number + 1)]
         asked = FailureKey(lane, run.sha), listed
-        with counting(connection) as cost:
-            assert writer.history(ORG).last_passes_before([asked]) == [None]
+        with counting(long_history.connection) as cost:
+            assert long_history.writer.history(ORG).last_passes_before([asked]) == [None]
         return cost[0]
 
-    connection.execute("BEGIN")
-    for number in range(400):
-        writer.put_report(ORG, run_of(number), NOON)
     assert last_pass(390) < 1.3 * last_pass(20)
 
 
 def test_a_pass_that_is_not_found_so_far_back_costs_the_same_after_a_long_history(
-    connection: Connection,
+    long_history: LongHistory,
 ) -> None:
-    writer = Transaction(connection)
-
     def last_pass(number: int) -> int:
         lane = Lane("fw", "hil", "test 0", "b1", "main")
-        with counting(connection) as cost:
+        with counting(long_history.connection) as cost:
             asked = [FailureKey(lane, run_of(number).sha)]
-            assert writer.history(ORG).last_passes(asked, 50) == [None]
+            assert long_history.writer.history(ORG).last_passes(asked, 50) == [None]
         return cost[0]
 
-    connection.execute("BEGIN")
-    for number in range(400):
-        writer.put_report(ORG, run_of(number), NOON)
     assert last_pass(390) < 1.3 * last_pass(70)
 
 
@@ -384,23 +404,6 @@ def test_a_table_asks_as_many_questions(
     assert steps_of_many < 1.3 * steps
 
 
-def test_a_report_sent_again_costs_the_same_after_a_long_history(connection: Connection) -> None:
-    writer = Transaction(connection)
-
-    def again(number: int) -> int:
-        with counting(connection, STEPS) as cost:
-            writer.put_report(ORG, run_of(number), NOON)
-        return cost[0]
-
-    connection.execute("BEGIN")
-    for number in range(60):
-        writer.put_report(ORG, run_of(number), NOON)
-    early = again(55)
-    for number in range(60, 600):
-        writer.put_report(ORG, run_of(number), NOON)
-    assert again(595) < 1.3 * early
-
-
 def test_reviews_of_other_days_cost_a_page_nothing(connection: Connection) -> None:
     writer = Transaction(connection)
 
@@ -411,7 +414,6 @@ def test_reviews_of_other_days_cost_a_page_nothing(connection: Connection) -> No
             assert read_period(writer.history(ORG), Scope(), last).real_bugs is not None
         return cost[0]
 
-    connection.execute("BEGIN")
     for number in range(200):
         writer.put_report(ORG, run_of(number), NOON)
     before = page()
@@ -440,7 +442,6 @@ def test_the_extent_of_a_period_costs_the_same_however_much_it_holds(
         assert found == Period(NOON, end)
         return cost[0]
 
-    connection.execute("BEGIN")
     for number in range(100):
         writer.put_report(ORG, run_of(number), NOON)
     assert extent(99) < 1.2 * extent(3)
