@@ -13,6 +13,7 @@ from hwci.engine.history import Listing
 from hwci.engine.page.reading import Classified, read_classified
 from hwci.server.services.access import Viewer
 from hwci.server.services.analysis.asking import Analysis, Asked
+from hwci.server.services.ci_metrics.tags import Tags
 from hwci.wire import limits
 from hwci.wire.analysis.causes import CausesQuery
 
@@ -20,9 +21,11 @@ from hwci.wire.analysis.causes import CausesQuery
 class Causes(Analysis):
     """Reads of resolved failures that one commit broke and one fixed."""
 
-    async def causes(self, viewer: Viewer, query: CausesQuery) -> ListPage[Cause]:
+    async def causes(
+        self, viewer: Viewer, query: CausesQuery, tags: Tags
+    ) -> ListPage[Cause] | None:
         """List the causes of a period, the newest first, or as people review them and did."""
-        return await self._answer(viewer, query, partial(causes_of, query=query))
+        return await self._answer(viewer, query, partial(causes_of, query=query), tags)
 
 
 def causes_of(about: Asked, query: CausesQuery) -> ListPage[Cause]:

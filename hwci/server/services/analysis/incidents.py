@@ -11,6 +11,7 @@ from hwci.contract.shape import ListPage
 from hwci.engine.history import Listing
 from hwci.server.services.access import Viewer
 from hwci.server.services.analysis.asking import Analysis, Asked
+from hwci.server.services.ci_metrics.tags import Tags
 from hwci.wire import limits
 from hwci.wire.analysis.incidents import IncidentsQuery
 
@@ -18,13 +19,15 @@ from hwci.wire.analysis.incidents import IncidentsQuery
 class Incidents(Analysis):
     """Reads of failures that one cause explains."""
 
-    async def incidents(self, viewer: Viewer, query: IncidentsQuery) -> ListPage[shapes.Incident]:
+    async def incidents(
+        self, viewer: Viewer, query: IncidentsQuery, tags: Tags
+    ) -> ListPage[shapes.Incident] | None:
         """List the incidents with a failure in the period, the last to begin first."""
 
         def work(about: Asked) -> ListPage[shapes.Incident]:
             return page_of(about, query, incidents_of(about, query))
 
-        return await self._answer(viewer, query, work)
+        return await self._answer(viewer, query, work, tags)
 
 
 def incidents_of(about: Asked, query: IncidentsQuery) -> list[Incident]:

@@ -11,6 +11,7 @@ from hwci.engine.page.failures import failure_row
 from hwci.engine.page.reading import read_classified, read_failures
 from hwci.server.services.access import Viewer
 from hwci.server.services.analysis.asking import Analysis, Asked
+from hwci.server.services.ci_metrics.tags import Tags
 from hwci.wire import limits
 from hwci.wire.analysis.lost_boards import LostResolvedQuery
 from hwci.wire.queries import FailuresQuery, PeriodQuery
@@ -19,20 +20,26 @@ from hwci.wire.queries import FailuresQuery, PeriodQuery
 class LostBoards(Analysis):
     """Reads of failures that lie in runs that lost their board."""
 
-    async def counted(self, viewer: Viewer, query: PeriodQuery) -> shapes.LostBoardCounts:
+    async def counted(
+        self, viewer: Viewer, query: PeriodQuery, tags: Tags
+    ) -> shapes.LostBoardCounts | None:
         """Return how many resolved failures they are, and which."""
-        return await self._answer(viewer, query, lost_of)
+        return await self._answer(viewer, query, lost_of, tags)
 
-    async def resolved(self, viewer: Viewer, query: LostResolvedQuery) -> ListPage[ResolvedFailure]:
+    async def resolved(
+        self, viewer: Viewer, query: LostResolvedQuery, tags: Tags
+    ) -> ListPage[ResolvedFailure] | None:
         """List the resolved ones, as the tables of the metrics page have them."""
 
         def work(about: Asked) -> ListPage[ResolvedFailure]:
             rows = in_lost_runs(*about, read_classified(*about, [], query.classes))
             return query.page_of(tables.resolved(about.history, rows, query.selection))
 
-        return await self._answer(viewer, query, work)
+        return await self._answer(viewer, query, work, tags)
 
-    async def failures(self, viewer: Viewer, query: FailuresQuery) -> ListPage[Failure]:
+    async def failures(
+        self, viewer: Viewer, query: FailuresQuery, tags: Tags
+    ) -> ListPage[Failure] | None:
         """List all of them with their labels, one for each commit, as `ci-failures` does."""
 
         def work(about: Asked) -> ListPage[Failure]:
@@ -41,7 +48,7 @@ class LostBoards(Analysis):
             shown = tables.labelled_failures(rows, query.selection)
             return query.page_of(shown, failure_row)
 
-        return await self._answer(viewer, query, work)
+        return await self._answer(viewer, query, work, tags)
 
 
 def lost_of(about: Asked) -> shapes.LostBoardCounts:

@@ -5,22 +5,21 @@ This module decides what of them moves with the clock. Each figure is decided wh
 has it.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from typing import NamedTuple, TypeVar
 
 from hwci.analysis.failures.incidents import failures_of
 from hwci.analysis.periods.days import tiles_by_day
-from hwci.analysis.periods.trends import before_of, trends
+from hwci.analysis.periods.trends import trends
 from hwci.contract import page_figures as shapes
-from hwci.contract.days import CalendarDay
 from hwci.contract.flaky_tests import FlakyTest
 from hwci.contract.incidents import Incident
 from hwci.contract.shape import ListPage
 from hwci.engine.calendar import calendar_days
-from hwci.engine.history import Listing, OutOfTimeError, Scope
+from hwci.engine.history import Listing, OutOfTimeError
 from hwci.engine.rules.flakiness import flakiest, has_flaked, never_passed
 from hwci.server.services.access import Member
-from hwci.server.services.analysis.asking import Analysis, Asked, asked
+from hwci.server.services.analysis.asking import Analysis, Asked, asked, before_in, bounds, note
 from hwci.server.services.analysis.causes import causes_of, number_to_review
 from hwci.server.services.analysis.incidents import incidents_of, page_of
 from hwci.server.services.analysis.lost_boards import lost_of
@@ -54,8 +53,7 @@ class PageFigures(Analysis):
 
         def work(reader: Reader) -> shapes.PageFigures | None:
             about = asked(reader, member, query, period)
-            tags.note(reader.state(member.org_id), *_moving(about, days))
-            if tags.is_known:
+            if note(tags, reader, member, about, bounds(days), before_in(about)):
                 return None
             figures = _Figures(reader)
             by_day = figures.of("days", lambda: tiles_by_day(*about, query.zone_info))
@@ -134,15 +132,3 @@ def _flaky(about: Asked, query: FlakyQuery) -> ListPage[FlakyTest]:
     tests = tests or [test for test in failed if not never_passed(test)]
     rows = Listing(flakiest(history, tests, query.limit), len(tests))
     return query.page_of(rows)
-
-
-def _moving(about: Asked, days: Sequence[CalendarDay]) -> Iterator[object]:
-    """Yield all that another hour changes, if nothing is reported: which days there are, what they
-    and the days before hold of the repository, and whether the two can be compared.
-    """
-    history, scope, period = about
-    around, before = Scope(scope.repo_key), before_of(history, scope, period)
-    yield [(day.first_day, day.last_day, day.whole) for day in days]
-    yield history.extent(around, period)
-    yield before.whole is not None
-    yield before.period and history.extent(around, before.period)
