@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Incidents of a period (contract, "Answers beside the rules")."""
 
-from collections.abc import Sequence
 from functools import partial
 
 from hwci.analysis.failures.incident_rows import incident_row
@@ -25,7 +24,7 @@ class Incidents(Analysis):
         """List the incidents with a failure in the period, the last to begin first."""
 
         def work(about: Asked) -> ListPage[shapes.Incident]:
-            return page_of(about, query, incidents_of(about, query))
+            return rows_of(about, query, query.slice_of(incidents_of(about, query)))
 
         return await self._answer(viewer, query, work, tags)
 
@@ -42,10 +41,9 @@ def incidents_of(about: Asked, query: IncidentsQuery) -> list[Incident]:
     ]
 
 
-def page_of(
-    about: Asked, query: IncidentsQuery, matches: Sequence[Incident]
+def rows_of(
+    about: Asked, query: IncidentsQuery, shown: Listing[Incident]
 ) -> ListPage[shapes.Incident]:
     """Return the page of these incidents that a query asks for."""
-    shown = query.slice_of(matches)
     rows = Listing(described(about.history, shown.items, about.period), shown.total)
     return query.page_of(rows, partial(incident_row, most=limits.INCIDENT_MAX))

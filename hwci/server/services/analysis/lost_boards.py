@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Failures of runs that lost their board (contract, "Answers beside the rules")."""
 
+from collections.abc import Sequence
+
 from hwci.analysis.failures.lost_boards import in_lost_runs, lost_boards, lost_rows
 from hwci.contract import lost_boards as shapes
 from hwci.contract.failures import Failure, ResolvedFailure
@@ -8,7 +10,7 @@ from hwci.contract.shape import ListPage
 from hwci.contract.vocabulary import FailureClass
 from hwci.engine.page import tables
 from hwci.engine.page.failures import failure_row
-from hwci.engine.page.reading import read_classified, read_failures
+from hwci.engine.page.reading import Classified, read_classified, read_failures
 from hwci.server.services.access import Viewer
 from hwci.server.services.analysis.asking import Analysis, Asked
 from hwci.server.services.ci_metrics.tags import Tags
@@ -53,5 +55,9 @@ class LostBoards(Analysis):
 
 def lost_of(about: Asked) -> shapes.LostBoardCounts:
     """Return how many resolved failures lie in runs that lost their board, and which."""
-    rows = read_classified(*about, [], [*FailureClass])
+    return lost_among(about, read_classified(*about, [], [*FailureClass]))
+
+
+def lost_among(about: Asked, rows: Sequence[Classified]) -> shapes.LostBoardCounts:
+    """Return the same of the resolved failures of the period, which are read."""
     return lost_rows(in_lost_runs(*about, rows), limits.LOST_BOARDS_MAX)
