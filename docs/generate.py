@@ -29,7 +29,7 @@ from hwci.server.http import streams as sending
 from hwci.server.http.bodies import apart, body, buffers, strict_json
 from hwci.server.http.connections import connection, listener, unread
 from hwci.server.security import passwords
-from hwci.server.services import rate_limits
+from hwci.server.services import rate_limits, shared_answers
 from hwci.server.services.ci_metrics import ingest, reviews
 from hwci.server.services.runs import streams
 from hwci.server.storage import reading, threads, turns
@@ -57,6 +57,7 @@ ENFORCED: dict[ModuleType, tuple[str, ...]] = {
     json_values: ("VALUES_MAX",),
     strict_json: ("DEPTH_MAX",),
     apart: ("CPU_SECONDS", "ADDRESS_BYTES", "KEPT_BYTES", "IDLE_SECONDS"),
+    shared_answers: ("HELD_BYTES_MAX", "HELD_SECONDS"),
     turns: ("WAITING_OF_ONE_MAX",),
     threads: ("WAITING_MAX",),
     reading: ("SHORT_SECONDS", "SHORT_WAIT_SECONDS", "LATELY_SECONDS"),

@@ -18,8 +18,10 @@ from hwci.contract.trends import Trends
 class PageFigures:
     """The figures beside `ci-metrics`. `real_bug_causes`: the causes of the real firmware bugs;
     `causes_to_review`: how many causes wait for a review; `lost_boards`: which resolved failures
-    lie in runs that lost their board; `incidents`: those that still fail, 100
-    at most; `pending_failures`: how many failures these are one by one; `flaky_tests`: those of
+    lie in runs that lost their board; `incidents`: the first of those that still
+    fail, on branches that merges of the period went to, the branch with most of them first;
+    `incidents_elsewhere`: how many are on other branches; `pending_failures`: how many failures all
+    of them are one by one; `flaky_tests`: those of
     which a flake was seen, or where there are none, those that are not broken; `products`: 100 at
     most; `unassigned_repositories`: those with a merge that was announced without a suite, 100 at
     most: there may be no product of them. `not_computed`: those that took too long for one answer,
@@ -32,6 +34,7 @@ class PageFigures:
     causes_to_review: int | None
     lost_boards: LostBoardCounts | None
     incidents: ListPage[Incident] | None
+    incidents_elsewhere: int | None
     pending_failures: int | None
     unchecked_merges: ListPage[ExplainedMerge] | None
     flaky_tests: ListPage[FlakyTest] | None

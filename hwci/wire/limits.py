@@ -71,6 +71,8 @@ EVIDENCE_MAX = 200
 """Commits of one list, files and runs of one commit, that the evidence of a failure shows."""
 INCIDENT_MAX = 100
 """Tests, boxes and failures that an incident lists."""
+INCIDENTS_FIRST = 5
+"""Incidents that still fail which the metrics page shows until all are asked for."""
 LOST_BOARDS_MAX = 1_000
 """Failures in runs that lost their board that one answer names."""
 MESSAGES_MAX = 5

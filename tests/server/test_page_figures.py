@@ -12,6 +12,7 @@ from urllib.parse import urlencode
 import pytest
 
 from hwci.server.app import serving
+from hwci.wire.limits import INCIDENTS_FIRST
 from tests.server.exports import fill_server
 from tests.support.asking import ask, bearer
 from tests.support.running import Hands, RunningServer, in_thread, running_in_thread, settings_of
@@ -59,13 +60,17 @@ def test_each_figure_is_that_of_its_own_route(
     flaked = read(table, {**asked, "flaked": "true", **ROWS})
     if not flaked["total"]:
         flaked = read(table, {**asked, "broken": "false", **ROWS})
+    pending = read("ci-analysis/incidents", {**asked, **PENDING})
+    merged = [row for row in pending["items"] if row["onMergeBranch"]]
+    merged.sort(key=lambda row: not row["onMainBranch"])
     assert read("ci-analysis/page", {**asked, "zone": ZONE, **ROWS}) == {
         "days": read("ci-analysis/days", {**asked, "zone": ZONE}),
         "trends": read("ci-analysis/trends", asked),
         "realBugCauses": read("ci-analysis/causes", {**asked, "table": "realBugs", **ROWS}),
         "causesToReview": read("ci-analysis/causes", {**asked, "toReview": "true"})["total"],
         "lostBoards": read("ci-analysis/lost-boards", asked),
-        "incidents": read("ci-analysis/incidents", {**asked, **PENDING}),
+        "incidents": {**pending, "items": merged[:INCIDENTS_FIRST], "limit": INCIDENTS_FIRST},
+        "incidentsElsewhere": len(pending["items"]) - len(merged),
         "pendingFailures": read("ci-failures", {**asked, **PENDING})["total"],
         "uncheckedMerges": read("ci-analysis/unchecked-merges", {**asked, **ROWS}),
         "flakyTests": flaked,

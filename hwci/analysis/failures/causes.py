@@ -8,7 +8,7 @@ looked at on its own box here, as its row of the table is.
 """
 
 from collections import defaultdict
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -60,16 +60,18 @@ def causes(
     the tables would find by these words, each with all its failures.
     """
     sought = {row.episode.id for row in matching(rows, search, RESOLVED.texts)}
+    groups = causes_of(with_suspects(history, rows)) if sought else []
+    return [cause for cause in groups if not sought.isdisjoint(row.id for row in cause.failures)]
+
+
+def causes_of(members: Iterable[Suspected]) -> list[CommonCause]:
+    """Return the causes of failures of which the suspects are known, in the order of `causes`."""
     together: dict[CauseKey, list[Suspected]] = defaultdict(list)
-    for member in with_suspects(history, rows) if sought else ():
+    for member in members:
         row = member.row
         ends = Ends(row.label, _fix(row), row.verdict is Verdict.INFRA)
         together[cause_of(_key(row), ends, member.suspects)].append(member)
-    return [
-        CommonCause(tuple(reversed(members)))
-        for members in together.values()
-        if not sought.isdisjoint(member.row.id for member in members)
-    ]
+    return [CommonCause(tuple(reversed(members))) for members in together.values()]
 
 
 def _key(row: ResolvedFailure) -> FailureKey:

@@ -11,7 +11,8 @@ from pydantic import BaseModel
 
 from hwci.server.http.addresses import address_of
 from hwci.server.http.bodies.buffers import BodyBuffer
-from hwci.server.services.access import Member, Person, Viewer
+from hwci.server.http.headers import takes_gzip
+from hwci.server.services.access import Member, Person, Viewer, rights_of
 from hwci.server.services.ci_metrics.tags import Tags
 from hwci.server.services.registry import Services
 from hwci.server.storage.records import Box, CiKey, Key, User
@@ -83,8 +84,14 @@ class Call:
         if kind is Call:
             return self
         if kind is Tags:
+            assert isinstance(self.caller, Viewer)
             known = self.request.if_none_match or ()
-            self.tags = Tags(self.request.rel_url.raw_path_qs, {tag.value for tag in known})
+            self.tags = Tags(
+                self.request.rel_url.raw_path_qs,
+                {tag.value for tag in known},
+                self.services.shared_answers,
+                (rights_of(self.caller), takes_gzip(self.request)),
+            )
             return self.tags
         if kind == UUID | None:
             return next(ids)

@@ -5,10 +5,8 @@ Request id → global rate limit (429) → route (404, 405) come before this mod
 and the router; existence (404) and state (409) after it, in the services. Between them: `CHECKS`.
 """
 
-import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Sequence
-from functools import partial
 from http import HTTPStatus
 from typing import TypeVar
 from urllib.parse import unquote, unquote_to_bytes
@@ -16,7 +14,8 @@ from urllib.parse import unquote, unquote_to_bytes
 from aiohttp import hdrs, web
 from pydantic import ValidationError
 
-from hwci.server.errors import HwciServerError, LimiterError, OverloadedError, StorageError
+from hwci.server.errors import HwciServerError, LimiterError, StorageError
+from hwci.server.http.answering import answered
 from hwci.server.http.bodies.body import (
     THREAD_BYTES,
     parse,
@@ -25,22 +24,19 @@ from hwci.server.http.bodies.body import (
     require_json,
 )
 from hwci.server.http.bodies.buffers import LargeBodies
-from hwci.server.http.call import Answered, Call, Handler, parameters_of
+from hwci.server.http.call import Call, Handler, parameters_of
 from hwci.server.http.connections.connection import SpecProtocol, unread_by
 from hwci.server.http.headers import (
     api_key,
     bearer_token,
     reader_key,
     require_own_origin,
-    takes_gzip,
 )
 from hwci.server.http.rate_limits import log_uncounted, take_own_limit
 from hwci.server.http.refusals import InvalidRequestError
 from hwci.server.http.responses import (
     answer,
     error_answer,
-    metrics_answer,
-    not_modified,
     request_id,
 )
 from hwci.server.services.access import ADMINS, MEMBERS
@@ -55,9 +51,6 @@ from hwci.wire.queries import Query
 LOG = logging.getLogger("hwci.server")
 
 Model = TypeVar("Model", bound=Query)
-
-_CALLER_LEFT = "You closed the connection before the answer was there; ask again, and keep it open"
-
 
 _MACHINES = {Who.CI_KEY, Who.BOX, Who.READER_KEY}
 
@@ -183,42 +176,11 @@ def serving(
             try:
                 for check in CHECKS:
                     await check(call)
-                return answer(endpoint, await _answered(call))
+                return answer(endpoint, await answered(call))
             except HwciServerError as error:
                 return _refusal(error, call)
 
     return serve
-
-
-async def _answered(call: Call) -> Answered:
-    """Return the handler's answer; one of metrics is written in a thread, off the event loop."""
-    endpoint = call.endpoint
-    answered = await (_while_there(call) if endpoint.may_stop else call.perform())
-    tag = None if call.tags is None else call.tags.tag
-    if answered is None and tag is not None:
-        return not_modified(tag)
-    if endpoint.metrics and endpoint.answer is not None:
-        gzip = takes_gzip(call.request)
-        written_apart = partial(metrics_answer, endpoint, answered, compressed=gzip, tag=tag)
-        return await asyncio.to_thread(written_apart)
-    return answered
-
-
-async def _while_there(call: Call) -> Answered:
-    """Return the answer of a handler that only reads. Stop it if the caller leaves."""
-    protocol = call.request.protocol
-    assert isinstance(protocol, SpecProtocol)
-    reading = asyncio.ensure_future(call.perform())
-    try:
-        with protocol.while_there(reading.cancel):
-            return await reading
-    except asyncio.CancelledError:
-        this = asyncio.current_task()
-        if this is None or this.cancelling():
-            raise
-        if call.begun is not None:  # a stream ends when its reader leaves: no fault of the server
-            return call.begun
-        raise OverloadedError(_CALLER_LEFT) from None
 
 
 def _refusal(error: HwciServerError, call: Call) -> web.Response:

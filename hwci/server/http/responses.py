@@ -100,20 +100,24 @@ def _written(endpoint: Endpoint, body: object) -> bytes:
     return as_json(endpoint.answer, body)
 
 
-def metrics_answer(
-    endpoint: Endpoint, body: object, *, compressed: bool, tag: str | None = None
-) -> web.Response:
-    """Return an answer of metrics, compressed if the caller reads that, with its tag.
+def metrics_bytes(endpoint: Endpoint, body: object, *, compressed: bool) -> bytes:
+    """Return an answer of metrics as bytes, compressed if the caller reads that.
 
     Metrics hold no secret that the length of a compressed answer could reveal to somebody who chose
     some of its names. Answers with tokens or keys are never compressed.
     """
     data = _written(endpoint, body)
+    return gzip.compress(data, _GZIP_LEVEL, mtime=0) if compressed else data
+
+
+def metrics_answer(
+    endpoint: Endpoint, data: bytes, *, compressed: bool, tag: str | None = None
+) -> web.Response:
+    """Return the bytes of an answer of metrics as a response, with its tag."""
     headers: dict[str, str] = {hdrs.VARY: hdrs.ACCEPT_ENCODING}
     if tag is not None:
         headers[hdrs.ETAG] = _weak(tag)
     if compressed:
-        data = gzip.compress(data, _GZIP_LEVEL, mtime=0)
         headers[hdrs.CONTENT_ENCODING] = GZIP
     return web.Response(
         body=data, status=endpoint.status, headers=headers, content_type="application/json"

@@ -4,7 +4,7 @@ or feature). It is decided for each request from what storage holds now: an ende
 role and a revoked key count at once.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Hashable
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -98,6 +98,11 @@ def is_bound(viewer: Viewer) -> bool:
 def may_see(viewer: Viewer, product: Product) -> bool:
     """Return whether a viewer may see a product: a reader key may be bound to others."""
     return isinstance(viewer, Member) or not viewer.products or product in viewer.products
+
+
+def rights_of(viewer: Viewer) -> Hashable:
+    """Return what viewers of an organization who see the same have in common."""
+    return isinstance(viewer, Member) or frozenset(viewer.products)
 
 
 def require_product(viewer: Viewer, repo_key: str | None, suite: str | None) -> None:

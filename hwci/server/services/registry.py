@@ -44,6 +44,7 @@ from hwci.server.services.retention import Retention
 from hwci.server.services.runs.live_runs import LiveRuns
 from hwci.server.services.runs.records import Runs
 from hwci.server.services.runs.streams import Streams
+from hwci.server.services.shared_answers import SharedAnswers
 from hwci.server.services.wheels import Wheels
 from hwci.server.settings import Settings
 from hwci.server.storage.ports import Storage
@@ -84,6 +85,7 @@ class Services:
     retention: Retention
     reviews: Reviews
     runs: Runs
+    shared_answers: SharedAnswers
     sso: Sso
     streams: Streams
     trends: Trends
@@ -147,6 +149,7 @@ def make_services(tools: Tools, settings: Settings) -> Services:
         retention=Retention(storage, Evenness(clock)),
         reviews=Reviews(storage, clock),
         runs=Runs(storage, clock),
+        shared_answers=SharedAnswers(),
         sso=Sso(storage, clock, signer, tokens, settings, tools.fetch),
         streams=Streams(storage, clock, access),
         trends=Trends(storage, clock),

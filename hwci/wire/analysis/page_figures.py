@@ -23,8 +23,8 @@ class PageFiguresQuery(DaysQuery, MetricsQuery):
     @property
     def pending_incidents(self) -> IncidentsQuery:
         """What still fails."""
-        most = limits.PAGE_LIMIT_MAX
-        return IncidentsQuery.model_validate({**self._asked, "label": Label.PENDING, "limit": most})
+        of_first = {"label": Label.PENDING, "limit": limits.INCIDENTS_FIRST}
+        return IncidentsQuery.model_validate({**self._asked, **of_first})
 
     @property
     def merges(self) -> MergeRunsQuery:

@@ -44,27 +44,27 @@ from hwci.wire.queries import (
 LIST_MERGES = Endpoint(
     "merges.list", "GET", "/api/orgs/{orgId}/ci-analysis/merges", Who.READER,
     "Announced merges, each with the runs that checked it or tell why none did",
-    query=MergeRunsQuery, answer=ListPage[AnnouncedMerge], metrics=True
+    query=MergeRunsQuery, answer=ListPage[AnnouncedMerge], metrics=True, tagged=True
 )
 EXPLAIN_UNCHECKED_MERGES = Endpoint(
     "merges.unchecked", "GET", "/api/orgs/{orgId}/ci-analysis/unchecked-merges", Who.READER,
     "Merges not checked on hardware, each with the one cause of it", query=MergeRunsQuery,
-    answer=ListPage[ExplainedMerge], metrics=True
+    answer=ListPage[ExplainedMerge], metrics=True, tagged=True
 )
 PLAN_MERGES = Endpoint(
     "merges.plan", "GET", "/api/orgs/{orgId}/ci-analysis/merge-plan", Who.READER,
     "The runs that would check these merges in the least board time", query=MergePlanQuery,
-    answer=MergePlan, metrics=True
+    answer=MergePlan, metrics=True, tagged=True
 )
 BOX_HEALTH = Endpoint(
     "boxes.health", "GET", "/api/orgs/{orgId}/ci-analysis/boxes", Who.READER,
     "Boxes: which one fails more than the others on the same commits, and how each fares",
-    query=PeriodQuery, answer=Benches, also=(409,), metrics=True
+    query=PeriodQuery, answer=Benches, also=(409,), metrics=True, tagged=True
 )
 ONE_BOX = Endpoint(
     "boxes.show", "GET", "/api/orgs/{orgId}/ci-analysis/box", Who.READER,
     "One box: how it compares, its shares beside the others', what failed on it alone",
-    query=OneBoxQuery, answer=OneBox, also=(409,), metrics=True
+    query=OneBoxQuery, answer=OneBox, also=(409,), metrics=True, tagged=True
 )
 EXPLAIN_FAILURE = Endpoint(
     "failures.explain", "GET", "/api/orgs/{orgId}/ci-analysis/failures/{failureId}", Who.READER,
@@ -80,56 +80,57 @@ EXPLAIN_FAILURE_WITH_GIT = Endpoint(
 LIST_GAPS = Endpoint(
     "failures.gaps", "GET", "/api/orgs/{orgId}/ci-analysis/gaps", Who.READER,
     "What CI leaves out, and how many ambiguous failures it would decide", query=PeriodQuery,
-    answer=Gaps, metrics=True
+    answer=Gaps, metrics=True, tagged=True
 )
 SUSPECTS = Endpoint(
     "tests.flaky", "GET", "/api/orgs/{orgId}/ci-analysis/flaky-tests", Who.READER,
     "Flaky tests: since which commit, on which boxes, and how sure", query=SuspectsQuery,
-    answer=ListPage[FlakyRow], also=(409,), metrics=True
+    answer=ListPage[FlakyRow], also=(409,), metrics=True, tagged=True
 )
 SUSPECTS_HISTORY = Endpoint(
     "tests.flaky_history", "GET", "/api/orgs/{orgId}/ci-analysis/flaky-tests/history", Who.READER,
     "The same tests over time, on each box", query=RankedHistoryQuery, answer=FlakyHistories,
-    also=(409,), metrics=True
+    also=(409,), metrics=True, tagged=True
 )
 LIST_CAUSES = Endpoint(
     "causes.list", "GET", "/api/orgs/{orgId}/ci-analysis/causes", Who.READER,
     "Resolved failures by cause: what one commit broke and one fixed, as one", query=CausesQuery,
-    answer=ListPage[Cause], metrics=True
+    answer=ListPage[Cause], metrics=True, tagged=True
 )
 LOST_BOARDS = Endpoint(
     "lost_boards.count", "GET", "/api/orgs/{orgId}/ci-analysis/lost-boards", Who.READER,
     "How many resolved failures lie in runs that lost their board, and which", query=PeriodQuery,
-    answer=LostBoardCounts, metrics=True
+    answer=LostBoardCounts, metrics=True, tagged=True
 )
 LOST_RESOLVED = Endpoint(
     "lost_boards.resolved", "GET", "/api/orgs/{orgId}/ci-analysis/lost-boards/resolved", Who.READER,
     "The same as rows of the tables of resolved failures", query=LostResolvedQuery,
-    answer=ListPage[ResolvedFailure], metrics=True
+    answer=ListPage[ResolvedFailure], metrics=True, tagged=True
 )
 LOST_FAILURES = Endpoint(
     "lost_boards.failures", "GET", "/api/orgs/{orgId}/ci-analysis/lost-boards/failures", Who.READER,
     "All failures in runs that lost their board, as `ci-failures` lists them", query=FailuresQuery,
-    answer=ListPage[Failure], metrics=True
+    answer=ListPage[Failure], metrics=True, tagged=True
 )
 LIST_INCIDENTS = Endpoint(
     "incidents.list", "GET", "/api/orgs/{orgId}/ci-analysis/incidents", Who.READER,
     "Failures that one cause explains, as one: tests by boxes, the commits that began it",
-    query=IncidentsQuery, answer=ListPage[Incident], metrics=True
+    query=IncidentsQuery, answer=ListPage[Incident], metrics=True, tagged=True
 )
 TRENDS = Endpoint(
     "metrics.trends", "GET", "/api/orgs/{orgId}/ci-analysis/trends", Who.READER,
-    "The tiles against the period before", query=PeriodQuery, answer=Trends, metrics=True
+    "The tiles against the period before", query=PeriodQuery, answer=Trends, metrics=True,
+    tagged=True
 )
 BISECTION = Endpoint(
     "tests.bisection", "GET", "/api/orgs/{orgId}/ci-analysis/bisection", Who.READER,
     "Which commit broke a test, how sure that is, and the run that tells most about it",
-    query=BisectionQuery, answer=Bisection, metrics=True
+    query=BisectionQuery, answer=Bisection, metrics=True, tagged=True
 )
 ONE_TEST = Endpoint(
     "tests.show", "GET", "/api/orgs/{orgId}/ci-analysis/test", Who.READER,
     "One test over time on each box: how often it failed, and what a retry gave",
-    query=OneTestQuery, answer=OneTest, metrics=True
+    query=OneTestQuery, answer=OneTest, metrics=True, tagged=True
 )
 LIST_TESTS = Endpoint(
     "tests.list", "GET", "/api/orgs/{orgId}/ci-analysis/tests", Who.READER,
@@ -139,12 +140,12 @@ LIST_TESTS = Endpoint(
 METRICS_BY_DAY = Endpoint(
     "metrics.by_day", "GET", "/api/orgs/{orgId}/ci-analysis/days", Who.READER,
     "The tiles by the calendar days of a time zone, each share with its interval", query=DaysQuery,
-    answer=Days, metrics=True
+    answer=Days, metrics=True, tagged=True
 )
 TIMES_TO_FIX = Endpoint(
     "metrics.times_to_fix", "GET", "/api/orgs/{orgId}/ci-analysis/times-to-fix", Who.READER,
     "How long failures took until they were seen, and fixed, by product and box",
-    query=BoxTableQuery, answer=ListPage[TimesToFix], metrics=True
+    query=BoxTableQuery, answer=ListPage[TimesToFix], metrics=True, tagged=True
 )
 PAGE_FIGURES = Endpoint(
     "metrics.beside", "GET", "/api/orgs/{orgId}/ci-analysis/page", Who.MEMBER,

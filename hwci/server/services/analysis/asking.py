@@ -3,14 +3,17 @@
 of which runs and merges it is.
 """
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import NamedTuple, TypeVar
 
 from hwci.analysis.outcomes import RecordedRuns
+from hwci.analysis.periods.trends import before_of
+from hwci.contract.days import CalendarDay
 from hwci.engine.history import Scope
 from hwci.engine.periods import Period
 from hwci.server.services import Service
 from hwci.server.services.access import Viewer
+from hwci.server.services.ci_metrics.tags import Tags
 from hwci.server.services.known import known_scope
 from hwci.server.storage.ports import Reader
 from hwci.wire.endpoint import Endpoint
@@ -37,16 +40,48 @@ def asked(reader: Reader, viewer: Viewer, query: PeriodQuery, period: Period) ->
     return Asked(reader.history(viewer.org_id), scope, period)
 
 
+def note(tags: Tags, reader: Reader, viewer: Viewer, about: Asked, *moving: object) -> bool:
+    """Note what an answer rests on: the history, what of its repository lies in the period, and
+    what else is `moving` with the clock. Return whether it is answered by that.
+    """
+    around = Scope(about.scope.repo_key)
+    extent = about.history.extent(around, about.period)
+    tags.note(reader.state(viewer.org_id), extent, *moving)
+    return tags.is_answered
+
+
+def bounds(days: Sequence[CalendarDay]) -> object:
+    """Return which days there are, and whether they are whole: another hour changes that."""
+    return [(day.first_day, day.last_day, day.whole) for day in days]
+
+
+def before_in(about: Asked) -> object:
+    """Return what another hour changes of the period before, and whether the two are compared."""
+    history, scope, period = about
+    around, before = Scope(scope.repo_key), before_of(history, scope, period)
+    return before.whole is not None, before.period and history.extent(around, before.period)
+
+
 class Analysis(Service):
-    """Answers beside the rules, of one subject."""
+    """Answers beside the rules, of one subject. None instead of an answer: by its tag, there is one
+    already.
+    """
 
     async def _answer(
-        self, viewer: Viewer, query: PeriodQuery, work: Callable[[Asked], Found]
-    ) -> Found:
-        """Return what `work` makes of what is asked about, in one reading."""
+        self,
+        viewer: Viewer,
+        query: PeriodQuery,
+        work: Callable[[Asked], Found],
+        tags: Tags,
+        moving: Callable[[Asked], object] = lambda _: None,
+    ) -> Found | None:
+        """Return what `work` makes of what is asked about, in one reading. `moving`: what else of
+        it the clock moves.
+        """
         period = self._period(query)
 
-        def look(reader: Reader) -> Found:
-            return work(asked(reader, viewer, query, period))
+        def look(reader: Reader) -> Found | None:
+            about = asked(reader, viewer, query, period)
+            return None if note(tags, reader, viewer, about, moving(about)) else work(about)
 
         return await self._storage.read(look, organization=viewer.org_id, person=viewer.id)

@@ -10,7 +10,8 @@ from hwci.analysis.benches.report import KnownOfBoxes, benches
 from hwci.contract import benches as shapes
 from hwci.engine.periods import Period
 from hwci.server.services.access import Viewer
-from hwci.server.services.analysis.asking import Analysis, Answers, asked
+from hwci.server.services.analysis.asking import Analysis, Answers, asked, note
+from hwci.server.services.ci_metrics.tags import Tags
 from hwci.server.storage.ports import Reader
 from hwci.wire import limits
 from hwci.wire.analysis.one_box import OneBoxQuery
@@ -21,23 +22,28 @@ from hwci.wire.queries import PeriodQuery
 class Benches(Analysis):
     """What the runs of a period say about boxes."""
 
-    async def health(self, viewer: Viewer, query: PeriodQuery) -> shapes.Benches:
+    async def health(self, viewer: Viewer, query: PeriodQuery, tags: Tags) -> shapes.Benches | None:
         """Return the boxes, and the tests that fail on one of them."""
         period = self._period(query)
 
-        def work(reader: Reader) -> shapes.Benches:
+        def work(reader: Reader) -> shapes.Benches | None:
             about = asked(reader, viewer, query, period)
-            return benches(*about, limits.PAGE_LIMIT_MAX, _known(reader, viewer, period))
+            known = _known(reader, viewer, period)
+            if note(tags, reader, viewer, about, known):
+                return None
+            return benches(*about, limits.PAGE_LIMIT_MAX, known)
 
         return await self._storage.read(work, organization=viewer.org_id, person=viewer.id)
 
-    async def show(self, viewer: Viewer, query: OneBoxQuery) -> shapes.OneBox:
+    async def show(self, viewer: Viewer, query: OneBoxQuery, tags: Tags) -> shapes.OneBox | None:
         """Return one box."""
         period = self._period(query)
 
-        def work(reader: Reader) -> shapes.OneBox:
+        def work(reader: Reader) -> shapes.OneBox | None:
             about = asked(reader, viewer, query, period)
             known = _known(reader, viewer, period)
+            if note(tags, reader, viewer, about, known):
+                return None
             return one_box(*about, query.box_key, limits.PAGE_LIMIT_MAX, known)
 
         return await self._storage.read(work, organization=viewer.org_id, person=viewer.id)

@@ -9,6 +9,7 @@ from hwci.contract.bisection import Bisection
 from hwci.engine.facts import Product
 from hwci.server.services.access import Viewer
 from hwci.server.services.analysis.asking import Analysis, Answers, Asked
+from hwci.server.services.ci_metrics.tags import Tags
 from hwci.server.services.known import require_known_test
 from hwci.wire.analysis.bisection import BisectionQuery
 from hwci.wire.endpoints import analysis
@@ -17,7 +18,7 @@ from hwci.wire.endpoints import analysis
 class Bisections(Analysis):
     """Reads about bisections."""
 
-    async def progress(self, viewer: Viewer, query: BisectionQuery) -> Bisection:
+    async def progress(self, viewer: Viewer, query: BisectionQuery, tags: Tags) -> Bisection | None:
         """Return how far a bisection is, and its next run."""
         product = Product(query.repo_key, query.suite)
         wanted = Wanted(
@@ -36,7 +37,7 @@ class Bisections(Analysis):
                 require_known_test(about.history, product, query.test_id)
             return answer
 
-        return await self._answer(viewer, query, work)
+        return await self._answer(viewer, query, work, tags)
 
 
 ANSWERS: Answers = {

@@ -14,6 +14,7 @@ from hwci.contract.explanations import Explanation, Gaps
 from hwci.server.errors import NotFoundError
 from hwci.server.services.access import Viewer, require_product
 from hwci.server.services.analysis.asking import Analysis, Answers, Asked
+from hwci.server.services.ci_metrics.tags import Tags
 from hwci.server.storage.ports import Reader
 from hwci.wire.analysis.explanations import UnsentBody
 from hwci.wire.endpoints import analysis
@@ -49,14 +50,14 @@ class Explanations(Analysis):
 
         return await self._storage.read(work, organization=viewer.org_id, person=viewer.id)
 
-    async def gaps(self, viewer: Viewer, query: PeriodQuery) -> Gaps:
+    async def gaps(self, viewer: Viewer, query: PeriodQuery, tags: Tags) -> Gaps | None:
         """Return what CI leaves out, and how many ambiguous failures it would decide."""
 
         def work(about: Asked) -> Gaps:
             pages = about.history.ci_pages(about.scope, about.period)
             return budget(*about, pages)
 
-        return await self._answer(viewer, query, work)
+        return await self._answer(viewer, query, work, tags)
 
 
 ANSWERS: Answers = {

@@ -11,13 +11,15 @@ from hwci.contract.flaky_history import BoxHistory, FlakyHistories
 from hwci.contract.shape import ListPage
 from hwci.contract.shares import Share
 from hwci.contract.suspects import FlakyRow
+from hwci.engine.calendar import calendar_days
 from hwci.engine.history import Listing
 from hwci.engine.page.over_time import flaky_over_time
 from hwci.engine.periods import slots_of
 from hwci.server.services.access import Viewer
-from hwci.server.services.analysis.asking import Analysis, Answers, Asked, asked
+from hwci.server.services.analysis.asking import Analysis, Answers, Asked, asked, bounds, note
 from hwci.server.services.analysis.benches import notes_of
 from hwci.server.services.ci_metrics.metrics import histories_of
+from hwci.server.services.ci_metrics.tags import Tags
 from hwci.server.storage.ports import Reader
 from hwci.wire.analysis.flaky_history import RankedHistoryQuery
 from hwci.wire.endpoints import analysis
@@ -27,19 +29,23 @@ from hwci.wire.queries import Detail, SuspectsQuery
 class FlakyTests(Analysis):
     """What the runs of flaky tests suggest."""
 
-    async def listed(self, viewer: Viewer, query: SuspectsQuery) -> ListPage[FlakyRow]:
+    async def listed(
+        self, viewer: Viewer, query: SuspectsQuery, tags: Tags
+    ) -> ListPage[FlakyRow] | None:
         """Return the rows of "Flakiest tests", each with as much of what its runs suggest as was
         asked for.
         """
         period = self._period(query)
 
-        def work(reader: Reader) -> ListPage[FlakyRow]:
+        def work(reader: Reader) -> ListPage[FlakyRow] | None:
             about = asked(reader, viewer, query, period)
+            notes = notes_of(reader, viewer, period)
+            if note(tags, reader, viewer, about, notes):
+                return None
             if query.detail is Detail.RATES:
                 tests = ranked(*about, query.selection, query.rank_by)
                 rows = map(rows_of.rated, tests.items, flake_rates(tests.items))
                 return query.page_of(Listing([*rows], tests.total))
-            notes = notes_of(reader, viewer, period)
             suspects = flaky_tests(*about, query.selection, query.rank_by, notes)
             if query.detail is Detail.ANSWERS:
                 return query.page_of(suspects, rows_of.answered)
@@ -51,14 +57,20 @@ class FlakyTests(Analysis):
 
         return await self._storage.read(work, organization=viewer.org_id, person=viewer.id)
 
-    async def over_time(self, viewer: Viewer, query: RankedHistoryQuery) -> FlakyHistories:
+    async def over_time(
+        self, viewer: Viewer, query: RankedHistoryQuery, tags: Tags
+    ) -> FlakyHistories | None:
         """Return the same rows over time and boxes."""
 
         def work(about: Asked) -> FlakyHistories:
             tests = ranked(*about, query.selection, query.rank_by)
             return histories_of(about.history, tests, query, about.period)
 
-        return await self._answer(viewer, query, work)
+        def moving(about: Asked) -> object:
+            zone = query.zone_info
+            return about.period if zone is None else bounds(calendar_days(about.period, zone))
+
+        return await self._answer(viewer, query, work, tags, moving)
 
 
 ANSWERS: Answers = {

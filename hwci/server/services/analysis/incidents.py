@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Incidents of a period (contract, "Answers beside the rules")."""
 
-from collections.abc import Sequence
 from functools import partial
 
 from hwci.analysis.failures.incident_rows import incident_row
@@ -11,6 +10,7 @@ from hwci.contract.shape import ListPage
 from hwci.engine.history import Listing
 from hwci.server.services.access import Viewer
 from hwci.server.services.analysis.asking import Analysis, Answers, Asked
+from hwci.server.services.ci_metrics.tags import Tags
 from hwci.wire import limits
 from hwci.wire.analysis.incidents import IncidentsQuery
 from hwci.wire.endpoints import analysis
@@ -19,13 +19,15 @@ from hwci.wire.endpoints import analysis
 class Incidents(Analysis):
     """Reads of failures that one cause explains."""
 
-    async def incidents(self, viewer: Viewer, query: IncidentsQuery) -> ListPage[shapes.Incident]:
+    async def incidents(
+        self, viewer: Viewer, query: IncidentsQuery, tags: Tags
+    ) -> ListPage[shapes.Incident] | None:
         """List the incidents with a failure in the period, the last to begin first."""
 
         def work(about: Asked) -> ListPage[shapes.Incident]:
-            return page_of(about, query, incidents_of(about, query))
+            return rows_of(about, query, query.slice_of(incidents_of(about, query)))
 
-        return await self._answer(viewer, query, work)
+        return await self._answer(viewer, query, work, tags)
 
 
 ANSWERS: Answers = {
@@ -45,10 +47,9 @@ def incidents_of(about: Asked, query: IncidentsQuery) -> list[Incident]:
     ]
 
 
-def page_of(
-    about: Asked, query: IncidentsQuery, matches: Sequence[Incident]
+def rows_of(
+    about: Asked, query: IncidentsQuery, shown: Listing[Incident]
 ) -> ListPage[shapes.Incident]:
     """Return the page of these incidents that a query asks for."""
-    shown = query.slice_of(matches)
     rows = Listing(described(about.history, shown.items, about.period), shown.total)
     return query.page_of(rows, partial(incident_row, most=limits.INCIDENT_MAX))

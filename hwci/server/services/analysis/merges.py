@@ -17,6 +17,7 @@ from hwci.engine.page.reading import read_merges
 from hwci.engine.page.tables import of_commit
 from hwci.server.services.access import Viewer, may_see
 from hwci.server.services.analysis.asking import Analysis, Answers, Asked
+from hwci.server.services.ci_metrics.tags import Tags
 from hwci.wire.endpoints import analysis
 from hwci.wire.queries import MergePlanQuery, MergeRunsQuery
 
@@ -24,30 +25,34 @@ from hwci.wire.queries import MergePlanQuery, MergeRunsQuery
 class MergeAnalysis(Analysis):
     """Reads about announced merges."""
 
-    async def announced(self, viewer: Viewer, query: MergeRunsQuery) -> ListPage[AnnouncedMerge]:
+    async def announced(
+        self, viewer: Viewer, query: MergeRunsQuery, tags: Tags
+    ) -> ListPage[AnnouncedMerge] | None:
         """Return all announced merges, each with the runs that checked it or tell why none did."""
 
         def work(about: Asked) -> ListPage[AnnouncedMerge]:
             return query.page_of(announced(*about, query.selection, partial(_visible, viewer)))
 
-        return await self._answer(viewer, query, work)
+        return await self._answer(viewer, query, work, tags)
 
-    async def unchecked(self, viewer: Viewer, query: MergeRunsQuery) -> ListPage[ExplainedMerge]:
+    async def unchecked(
+        self, viewer: Viewer, query: MergeRunsQuery, tags: Tags
+    ) -> ListPage[ExplainedMerge] | None:
         """Return the rows of "Merges not checked on hardware", each with its cause."""
 
         def work(about: Asked) -> ListPage[ExplainedMerge]:
             return unchecked_of(about, viewer, query)
 
-        return await self._answer(viewer, query, work)
+        return await self._answer(viewer, query, work, tags)
 
-    async def plan(self, viewer: Viewer, query: MergePlanQuery) -> MergePlan:
+    async def plan(self, viewer: Viewer, query: MergePlanQuery, tags: Tags) -> MergePlan | None:
         """Return the runs that would check all of these merges."""
 
         def work(about: Asked) -> MergePlan:
             merges = of_commit(read_merges(*about).unchecked, query.where)
             return merge_plan(*about, plan(*about, merges, query.box_key), query.paged)
 
-        return await self._answer(viewer, query, work)
+        return await self._answer(viewer, query, work, tags)
 
 
 ANSWERS: Answers = {

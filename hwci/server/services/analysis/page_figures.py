@@ -5,30 +5,44 @@ This module decides what of them moves with the clock. Each figure is decided wh
 has it.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import NamedTuple, TypeVar
 
+from hwci.analysis.failures.causes import causes_of
 from hwci.analysis.failures.incidents import failures_of
 from hwci.analysis.periods.days import tiles_by_day
-from hwci.analysis.periods.trends import before_of, trends
+from hwci.analysis.periods.trends import trends
 from hwci.contract import page_figures as shapes
-from hwci.contract.days import CalendarDay
+from hwci.contract.causes import Cause
 from hwci.contract.flaky_tests import FlakyTest
 from hwci.contract.incidents import Incident
 from hwci.contract.shape import ListPage
+from hwci.contract.vocabulary import FailureClass
 from hwci.engine.calendar import calendar_days
-from hwci.engine.history import Listing, OutOfTimeError, Scope
+from hwci.engine.history import Listing, OutOfTimeError
+from hwci.engine.page.failures import Suspected, with_suspects
+from hwci.engine.page.reading import Classified, read_classified
 from hwci.engine.rules.flakiness import flakiest, has_flaked, never_passed
 from hwci.server.services.access import Member
-from hwci.server.services.analysis.asking import Analysis, Answers, Asked, asked
-from hwci.server.services.analysis.causes import causes_of, number_to_review
-from hwci.server.services.analysis.incidents import incidents_of, page_of
-from hwci.server.services.analysis.lost_boards import lost_of
+from hwci.server.services.analysis.asking import (
+    Analysis,
+    Answers,
+    Asked,
+    asked,
+    before_in,
+    bounds,
+    note,
+)
+from hwci.server.services.analysis.causes import page_of as page_of_causes
+from hwci.server.services.analysis.incidents import incidents_of, rows_of
+from hwci.server.services.analysis.lost_boards import lost_among
 from hwci.server.services.analysis.merges import unchecked_of
 from hwci.server.services.ci_metrics.metrics import products_of
 from hwci.server.services.ci_metrics.tags import Tags
 from hwci.server.storage.ports import Reader
 from hwci.wire import limits
+from hwci.wire.analysis.causes import CausesQuery
 from hwci.wire.analysis.incidents import IncidentsQuery
 from hwci.wire.analysis.page_figures import PageFiguresQuery
 from hwci.wire.endpoints import analysis
@@ -55,15 +69,15 @@ class PageFigures(Analysis):
 
         def work(reader: Reader) -> shapes.PageFigures | None:
             about = asked(reader, member, query, period)
-            tags.note(reader.state(member.org_id), *_moving(about, days))
-            if tags.is_known:
+            if note(tags, reader, member, about, bounds(days), before_in(about)):
                 return None
             figures = _Figures(reader)
             by_day = figures.of("days", lambda: tiles_by_day(*about, query.zone_info))
             against_before = figures.of("trends", lambda: trends(*about))
-            bugs = figures.of("realBugCauses", lambda: causes_of(about, query.real_bugs))
-            to_review = figures.of("causesToReview", lambda: number_to_review(about))
-            lost = figures.of("lostBoards", lambda: lost_of(about))
+            resolved = _Resolved(about)
+            bugs = figures.of("realBugCauses", lambda: resolved.real_bugs(query.real_bugs))
+            to_review = figures.of("causesToReview", resolved.to_review)
+            lost = figures.of("lostBoards", lambda: lost_among(about, resolved.rows))
             merges = figures.of(
                 "uncheckedMerges", lambda: unchecked_of(about, member, query.merges)
             )
@@ -78,6 +92,7 @@ class PageFigures(Analysis):
                 causes_to_review=to_review,
                 lost_boards=lost,
                 incidents=failing and failing.incidents,
+                incidents_elsewhere=failing and failing.elsewhere,
                 pending_failures=failing and failing.failures,
                 unchecked_merges=merges,
                 flaky_tests=flaky,
@@ -120,16 +135,49 @@ class _Figures:
             return None
 
 
+class _Resolved:
+    """The resolved failures of the period, which several figures count: read once."""
+
+    def __init__(self, about: Asked) -> None:
+        self._about = about
+
+    @cached_property
+    def rows(self) -> Sequence[Classified]:
+        """All of them."""
+        return read_classified(*self._about, [], [*FailureClass])
+
+    @cached_property
+    def _members(self) -> Sequence[Suspected]:
+        return with_suspects(self._about.history, self.rows)
+
+    def real_bugs(self, query: CausesQuery) -> ListPage[Cause]:
+        """Return the first causes of those that are real firmware bugs."""
+        kind = FailureClass.REAL_FW_BUG
+        causes = causes_of(member for member in self._members if member.row.failure_class is kind)
+        return page_of_causes(self._about, query, causes)
+
+    def to_review(self) -> int:
+        """Return how many causes wait for a review."""
+        return len(causes_of(member for member in self._members if member.row.review is None))
+
+
 class _Failing(NamedTuple):
-    """What still fails: its incidents, and how many failures these are."""
+    """What still fails: its first incidents, how many are on branches that no merge went to, and
+    how many failures all of them are.
+    """
 
     incidents: ListPage[Incident]
+    elsewhere: int
     failures: int
 
 
 def _failing(about: Asked, query: IncidentsQuery) -> _Failing:
     pending = incidents_of(about, query)
-    return _Failing(page_of(about, query, pending), failures_of(*about, pending))
+    merged = [incident for incident in pending if incident.on_merge_branch]
+    merged.sort(key=lambda incident: not incident.on_main_branch)
+    shown = query.slice_of(merged)
+    rows = rows_of(about, query, Listing(shown.items, len(pending)))
+    return _Failing(rows, len(pending) - len(merged), failures_of(*about, pending))
 
 
 def _flaky(about: Asked, query: FlakyQuery) -> ListPage[FlakyTest]:
@@ -140,15 +188,3 @@ def _flaky(about: Asked, query: FlakyQuery) -> ListPage[FlakyTest]:
     tests = tests or [test for test in failed if not never_passed(test)]
     rows = Listing(flakiest(history, tests, query.limit), len(tests))
     return query.page_of(rows)
-
-
-def _moving(about: Asked, days: Sequence[CalendarDay]) -> Iterator[object]:
-    """Yield all that another hour changes, if nothing is reported: which days there are, what they
-    and the days before hold of the repository, and whether the two can be compared.
-    """
-    history, scope, period = about
-    around, before = Scope(scope.repo_key), before_of(history, scope, period)
-    yield [(day.first_day, day.last_day, day.whole) for day in days]
-    yield history.extent(around, period)
-    yield before.whole is not None
-    yield before.period and history.extent(around, before.period)

@@ -12,8 +12,9 @@ from hwci.engine.calendar import calendar_days
 from hwci.engine.facts import Product
 from hwci.engine.page.tables import matching
 from hwci.server.services.access import Viewer
-from hwci.server.services.analysis.asking import Analysis, Answers, asked
+from hwci.server.services.analysis.asking import Analysis, Answers, asked, bounds, note
 from hwci.server.services.analysis.benches import notes_of
+from hwci.server.services.ci_metrics.tags import Tags
 from hwci.server.services.known import known_scope, require_known_test
 from hwci.server.storage.ports import Reader
 from hwci.wire.analysis.one_test import OneTestQuery, TestNamesQuery
@@ -25,21 +26,23 @@ class Tests(Analysis):
 
     __test__ = False  # pytest: not a test class
 
-    async def show(self, viewer: Viewer, query: OneTestQuery) -> OneTest:
+    async def show(self, viewer: Viewer, query: OneTestQuery, tags: Tags) -> OneTest | None:
         """Return what a test did on each box."""
         period = self._period(query)
         days = calendar_days(period, query.zone_info)
         product = Product(query.repo_key, query.suite)
 
-        def work(reader: Reader) -> OneTest:
+        def work(reader: Reader) -> OneTest | None:
             history, scope, _ = seen = asked(reader, viewer, query, period)
+            notes = notes_of(reader, viewer, period)
+            if note(tags, reader, viewer, seen, notes, bounds(days)):
+                return None
             runs = next(iter(history.outcomes(scope, period)), None)
             test = one_test(history, runs, (product, query.test_id), days, query.zone)
             if runs is None or test.all is None:
                 require_known_test(history, product, query.test_id)
                 return test
             pending = pending_by_test(history, scope, period).get((product, query.test_id), [])
-            notes = notes_of(reader, viewer, period)
             failing = failing_incidents(*seen, query.test_id) if pending else []
             about = About(history, runs, query.test_id, pending, failing, notes)
             return with_words(test, concluded(about, test, test.all))

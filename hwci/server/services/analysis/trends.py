@@ -8,8 +8,10 @@ from hwci.contract import trends as shapes
 from hwci.contract.days import Days
 from hwci.contract.shape import ListPage
 from hwci.contract.times_to_fix import TimesToFix
+from hwci.engine.calendar import calendar_days
 from hwci.server.services.access import Viewer
-from hwci.server.services.analysis.asking import Analysis, Answers, Asked
+from hwci.server.services.analysis.asking import Analysis, Answers, Asked, before_in, bounds
+from hwci.server.services.ci_metrics.tags import Tags
 from hwci.wire.analysis.days import DaysQuery
 from hwci.wire.endpoints import analysis
 from hwci.wire.queries import BoxTableQuery, PeriodQuery
@@ -18,16 +20,27 @@ from hwci.wire.queries import BoxTableQuery, PeriodQuery
 class Trends(Analysis):
     """How a period compares with the one before."""
 
-    async def against_before(self, viewer: Viewer, query: PeriodQuery) -> shapes.Trends:
+    async def against_before(
+        self, viewer: Viewer, query: PeriodQuery, tags: Tags
+    ) -> shapes.Trends | None:
         """Return the tiles beside those of the period before."""
-        return await self._answer(viewer, query, lambda about: trends(*about))
+        return await self._answer(viewer, query, lambda about: trends(*about), tags, before_in)
 
-    async def by_day(self, viewer: Viewer, query: DaysQuery) -> Days:
+    async def by_day(self, viewer: Viewer, query: DaysQuery, tags: Tags) -> Days | None:
         """Return the tiles by the calendar days of a zone."""
         zone = query.zone_info
-        return await self._answer(viewer, query, lambda about: tiles_by_day(*about, zone))
 
-    async def to_fix(self, viewer: Viewer, query: BoxTableQuery) -> ListPage[TimesToFix]:
+        def work(about: Asked) -> Days:
+            return tiles_by_day(*about, zone)
+
+        def moving(about: Asked) -> object:
+            return bounds(calendar_days(about.period, zone))
+
+        return await self._answer(viewer, query, work, tags, moving)
+
+    async def to_fix(
+        self, viewer: Viewer, query: BoxTableQuery, tags: Tags
+    ) -> ListPage[TimesToFix] | None:
         """Return how long failures took until they were seen and fixed, by product and box."""
 
         def work(about: Asked) -> ListPage[TimesToFix]:
@@ -35,7 +48,7 @@ class Trends(Analysis):
             shown = [row for row in rows if query.box_key in {None, row.box_key}]
             return query.page_of(query.slice_of(shown))
 
-        return await self._answer(viewer, query, work)
+        return await self._answer(viewer, query, work, tags, lambda about: about.period)
 
 
 ANSWERS: Answers = {

@@ -282,7 +282,7 @@ class Metrics(Service):
             history, scope = reader.history(org_id), known_scope(reader, viewer, query)
             if tags is not None:
                 tags.note(reader.state(org_id), history.extent(scope, period))
-                if tags.is_known:
+                if tags.is_answered:
                     return None
             with self._notes.of(org_id, reader.version(org_id)) as decided:
                 return work(Asked(history, scope, period, decided))

@@ -8,8 +8,8 @@ product), however many runs there are.
 
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from functools import reduce
-from operator import or_
+from functools import cached_property, reduce
+from operator import itemgetter, or_
 from typing import NamedTuple
 
 from hwci.analysis.outcomes import ProductOutcomes, RunOutcomes
@@ -103,17 +103,32 @@ class OutcomeAnswers(Answers):
     """Answers from `report`, `template` and `item`, of every run."""
 
     def outcomes(self, scope: Scope, period: Period) -> Sequence[ProductOutcomes]:
+        wanted = {(product, period) for product in self._products if scope.holds(*product)}
+        unread = wanted - self._read.keys()
+        if unread:
+            self._read.update(dict.fromkeys(unread))
+            for of_product in self._outcomes({product for product, _ in unread}, period):
+                self._read[of_product.product, period] = of_product
+        return [runs for key in sorted(wanted, key=itemgetter(0)) if (runs := self._read[key])]
+
+    @cached_property
+    def _read(self) -> dict[tuple[Product, Period], ProductOutcomes | None]:
+        """The runs of products and periods that were asked for: several answers of a page are
+        about the same.
+        """
+        return {}
+
+    def _outcomes(self, products: Collection[Product], period: Period) -> Sequence[ProductOutcomes]:
         ends = codec.to_micros(period.start), codec.to_micros(period.end)
-        values = (self._scoped(scope), self._org, *ends)
+        values = (codec.numbers(map(self._products.__getitem__, products)), self._org, *ends)
         runs: dict[int, list[_Run]] = defaultdict(list)
         for run in map(_Run._make, self._connection.rows(_REPORTS, values)):
             runs[run.product_id].append(run)
         lists = self._test_lists({run.template_id for some in runs.values() for run in some})
         notable = self._notable(values)
-        by_name = sorted((self._product_of[number], number) for number in runs)
         return [
-            self._of_product(product, sorted(runs[number]), lists, notable)
-            for product, number in by_name
+            self._of_product(self._product_of[number], sorted(of_product), lists, notable)
+            for number, of_product in runs.items()
         ]
 
     def commits_run(

@@ -4,6 +4,7 @@
 // are shown when they are asked for.
 
 import { addressOf, change } from "../../address.js";
+import { useAnswer } from "../../asking.js";
 import { count, counted } from "../../format.js";
 import { html } from "../../html.js";
 import { Failed } from "../../parts/notices/notice.js";
@@ -16,25 +17,25 @@ import { Suspects } from "../../parts/values/suspects.js";
 import { LongName, Sha, Subject, Time } from "../../parts/values/values.js";
 import { verdict } from "../../parts/values/words.js";
 
-const SHOWN = 5;
+const MOST = 100; // incidents, where all are asked for
 const NAMED = 2; // boxes of a line
 const NONE = "No test is failing: each one that failed in this period has passed since.";
 const NOTHING_RAN = "No run of this period was reported, so nothing is known to fail.";
 const NONE_THERE = "No test is failing on a branch that merges of this period went to.";
 
-/** The section. `figures`: of the page; children: below the incidents. */
-export function FailingNow({ figures, address, orgId, page, several, children }) {
-  const { error, again } = figures;
-  const data = figures.data?.incidents;
-  if (!data) {
+/** The section. `figures`: of the page, which has the first incidents; children: below the incidents. */
+export function FailingNow({ figures, address, orgId, scope, page, reviews, several, children }) {
+  const isAll = address.query.get("failing") === "all";
+  const path = isAll ? `/api/orgs/${orgId}/ci-analysis/incidents` : null;
+  const all = useAnswer(path, { ...scope, label: "pending", limit: MOST }, reviews.turn);
+  const first = figures.data?.incidents;
+  const data = isAll ? (all.data ?? first) : first;
+  const { error, again } = isAll && all.error ? all : figures;
+  if (!data || (isAll && all.error)) {
     const instead = error ? html`<${Failed} error=${error} again=${again} />` : figures.data && LEFT_OUT;
     return instead && html`<${Section} title="Failing now" anchor="failing">${instead}${children}<//>`;
   }
-  const all = address.query.get("failing") === "all";
-  const ordered = data.items.toSorted((one, other) => placeOf(one) - placeOf(other));
-  const merged = ordered.filter((one) => one.onMergeBranch);
-  const first = merged.slice(0, SHOWN);
-  const rows = all ? ordered : first;
+  const rows = data.items.toSorted((one, other) => placeOf(one) - placeOf(other));
   const columns = [
     { key: "tests", title: "Test and box", name: true, cell: (row) => html`${tests(row, orgId)}${mergedTo(row)}` },
     ...productColumn(page.product, several),
@@ -43,13 +44,14 @@ export function FailingNow({ figures, address, orgId, page, several, children })
     { key: "verdicts", title: "Harness verdict", cell: ({ verdicts }) => verdicts.map(verdict) },
     { key: "again", fields: ["reruns", "retries"], title: "Run again", cell: runAgain },
   ];
+  const elsewhere = figures.data?.incidentsElsewhere ?? 0;
   return html`<${Section} title="Failing now" total=${data.total} anchor="failing">
     ${rows.length > 0
-      ? html`<${PlainTable} name="failing-now" label="Failing now" columns=${columns}
-          rows=${rows} all=${ordered} rowKey=${(row) => row.id} />`
+      ? html`<${PlainTable} name="failing-now" label="Failing now" columns=${columns} rows=${rows} total=${data.total}
+          rowKey=${(row) => row.id} />`
       : html`<p class="empty">${data.total ? NONE_THERE : page.tiles.infraRuns.total ? NONE : NOTHING_RAN}</p>`}
-    ${data.total > first.length && html`<${All} all=${all} rows=${ordered} merged=${merged} />`}
-    ${data.total > data.items.length && html`<p class="quiet">The ${count(data.items.length)} that began last.</p>`}
+    ${(isAll || data.total > rows.length) && html`<${All} isAll=${isAll} total=${data.total} elsewhere=${elsewhere} />`}
+    ${isAll && data.total > MOST && html`<p class="quiet">The ${count(MOST)} that began last.</p>`}
     ${children}
   <//>`;
 }
@@ -60,11 +62,10 @@ function placeOf({ onMainBranch, onMergeBranch }) {
   return onMergeBranch ? 1 : 2;
 }
 
-function All({ all, rows, merged }) {
-  const others = rows.length - merged.length;
-  const title = `Show all ${count(rows.length)}${others ? `, ${count(others)} of them on other branches` : ""}`;
-  const turn = () => change({ failing: all ? null : "all" }, { replace: true });
-  return html`<p><button type="button" aria-pressed=${all ? "true" : "false"} onClick=${turn}>${title}</button></p>`;
+function All({ isAll, total, elsewhere }) {
+  const title = `Show all ${count(total)}${elsewhere ? `, ${count(elsewhere)} of them on other branches` : ""}`;
+  const turn = () => change({ failing: isAll ? null : "all" }, { replace: true });
+  return html`<p><button type="button" aria-pressed=${isAll ? "true" : "false"} onClick=${turn}>${title}</button></p>`;
 }
 
 /** The failures of an incident: one by its name, several by how many they are, unfolded to each. */

@@ -86,12 +86,12 @@ export function showAll(name) {
   return { [`${name}.rows`]: "all" };
 }
 
-/** A table whose rows are all there: no search, no pages. `all`: those that a file of it has. */
-export function PlainTable({ name, columns, rows, all = rows, rowKey, label }) {
+/** A table without search and pages. `all`: the rows that a file of it has; `total`: how many there are. */
+export function PlainTable({ name, columns, rows, all = rows, total = all.length, rowKey, label }) {
   const shown = useShown(name, columns);
   return html`<${Rows} columns=${shown} rows=${rows} rowKey=${rowKey} label=${label} />
     <div class="table-foot"><${Columns} table=${name} columns=${columns} label=${label} />
-      <${Csv} name=${name} label=${label} rows=${all} shown=${rows.length} total=${all.length}
+      <${Csv} name=${name} label=${label} rows=${all} shown=${rows.length} total=${total}
         without=${fieldsNotShown(columns, shown)} /></div>`;
 }
 
