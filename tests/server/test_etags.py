@@ -3,10 +3,10 @@
 
 import json
 import random
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -39,10 +39,11 @@ from hwci.server.storage.ports import Storage, Writer
 from hwci.server.storage.records import Membership
 from hwci.wire.codec import adapter
 from hwci.wire.endpoint import Endpoint
+from tests.server.few_runs import run, send
 from tests.server.storage.examples import ACME, ADA, NOON, REPORT
 from tests.server.storage.histories import BOXES, EVER, REPOS, SUITES, TESTS, HistoryDraw
-from tests.support.asking import Reply, ask, bearer, ci_key
-from tests.support.running import RunningServer, report, running_in_thread
+from tests.support.asking import Reply, ask, bearer
+from tests.support.running import RunningServer, running_in_thread
 from tests.support.soak import rounds
 
 MEMBER = Member(ADA, Membership(ACME, Role.MEMBER, NOON), Claims(ADA.id, UUID(int=1)))
@@ -75,7 +76,6 @@ NEEDED = {
     "ci-analysis/flaky-tests/history": _END,
     "ci-analysis/times-to-fix": _END,
 }
-START = datetime(2026, 1, 10, tzinfo=UTC)
 
 
 class Asking:
@@ -201,17 +201,6 @@ def server(tmp_path: Path) -> Iterator[RunningServer]:
         send(found, run("b", 1, "fail"))
         send(found, run("c", 2, "pass"))
         yield found
-
-
-def run(letter: str, hour: int, outcome: str) -> Mapping[str, Any]:
-    at = (START + timedelta(hours=hour)).isoformat()
-    test = {"id": "boot", "outcome": outcome, "attempts": 1, "duration_s": 1, "verdict": "device"}
-    return report(run_id=hour, sha=letter * 40, started_at=at, ended_at=at, tests=[test])
-
-
-def send(server: RunningServer, body: Mapping[str, Any]) -> None:
-    key = ci_key(server.ci_key)
-    assert ask(server.url, "POST", "/api/ci/run-report", key, json_body=body).status == 204
 
 
 def get(server: RunningServer, path: str, tag: str = "") -> Reply:

@@ -13,7 +13,7 @@ from hwci.server.errors import OverloadedError
 from hwci.server.http import answering
 from hwci.server.http.responses import metrics_bytes
 from hwci.server.services.shared_answers import HELD_SECONDS, SharedAnswers
-from tests.server.test_etags import run, send
+from tests.server.few_runs import run, send
 from tests.support.asking import Reply, ask, bearer, ci_key
 from tests.support.running import RunningServer, running_in_thread
 
