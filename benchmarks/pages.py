@@ -15,6 +15,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import replace
 from http import HTTPStatus
+from itertools import islice
 from pathlib import Path
 from time import perf_counter
 
@@ -63,7 +64,7 @@ def growth(size: Size) -> Iterator[Figure]:
         times: tuple[list[float], list[float]] = ([], [])
         for both in zip(*(_rounds(data, ROUNDS) for data in datas), strict=True):
             for arrived, server, sender, taken in zip(both, servers, senders, times, strict=True):
-                _send(sender, arrived)
+                send(sender, arrived)
                 before = server.process.processor_seconds()
                 server.page()
                 taken.append(server.process.processor_seconds() - before)
@@ -88,7 +89,7 @@ def second(size: Size, kept: Path = KEPT, rounds: int = 5) -> Iterator[Figure]:
             sender = first.job()
             times: list[tuple[float, float]] = []
             for arrived in _rounds(data, rounds):
-                _send(sender, arrived)
+                send(sender, arrived)
                 known = first.page()
                 with serving(data, address, **key) as new:
                     new.nothing()
@@ -105,19 +106,23 @@ def second(size: Size, kept: Path = KEPT, rounds: int = 5) -> Iterator[Figure]:
     )
 
 
+def arriving(data: Data) -> Iterator[Sequence[Body]]:
+    """Yield what arrives up to the next report, which ends it, for each report."""
+    arrived: list[Body] = []
+    for body in data.following():
+        arrived.append(body)
+        if body[0] == REPORT:
+            yield arrived
+            arrived = []
+
+
 def _rounds(data: Data, rounds: int) -> Iterator[Sequence[Body]]:
-    """Yield what arrives in each round: all up to the next report, which ends it."""
-    following = iter(data.following())
-    for _ in range(rounds + 1):  # the first one only warms up
-        arrived: list[Body] = []
-        for body in following:
-            arrived.append(body)
-            if body[0] == REPORT:
-                break
-        yield arrived
+    """Yield what arrives in each round; the first one only warms up."""
+    return islice(arriving(data), rounds + 1)
 
 
-def _send(sender: Caller, bodies: Sequence[Body]) -> None:
+def send(sender: Caller, bodies: Sequence[Body]) -> None:
+    """Send bodies, one after the other."""
     for body in bodies:
         sender.post(*encoded(body))
 
@@ -136,7 +141,7 @@ class _SideBySide:
 
     def round(self, arrived: Sequence[Body]) -> None:
         """Let something arrive, then ask each."""
-        _send(self._sender, arrived)
+        send(self._sender, arrived)
         first = self._server.page()
         found = Figures.of_page(json.loads(first.body), ROWS)
         self._times["first"].append(first.seconds)

@@ -42,7 +42,7 @@ class Server:
         """Ask for the metrics page of the last thirty days. `known`: the tag of one that is had."""
         as_of = self.data.size.end + timedelta(days=DAYS_AFTER)
         query = urlencode({"asOf": as_of.isoformat(), "days": WINDOW.days})
-        return self.person.ask(f"{self._organization}/ci-metrics?{query}", known)
+        return self.person.ask(f"{self.organization}/ci-metrics?{query}", known)
 
     def decide(self) -> None:
         """Have the failures of the page decided, and wait until that is kept: a history that was
@@ -53,10 +53,11 @@ class Server:
 
     def nothing(self) -> Reply:
         """Ask for the least that needs the same authentication."""
-        return self.person.ask(self._organization)
+        return self.person.ask(self.organization)
 
     @property
-    def _organization(self) -> str:
+    def organization(self) -> str:
+        """The path of the organization."""
         return f"/api/orgs/{self.data.facts.org_id}"
 
 

@@ -13,6 +13,7 @@ import pytest
 
 from benchmarks import bare, data, frozen
 from benchmarks.history import REPORT, SIZES, Body, history
+from benchmarks.opened import opened
 from benchmarks.pages import NONE, page, second
 from benchmarks.peers.engines import PEERS, SqlitePeer
 from hwci.server.http.bodies.reading import read_model
@@ -91,3 +92,10 @@ def test_a_second_server_answers_as_the_first(kept: Path) -> None:
     (measured,) = second(SMALL, kept, rounds=1)
 
     assert float(measured.value) > 0
+
+
+def test_every_page_that_a_person_opens_is_measured_alone_and_by_many(kept: Path) -> None:
+    figures = {figure.name: figure.value for figure in opened(replace(SMALL, boxes=3), kept, 1, 2)}
+
+    assert len(figures) == 9 * 2 * 2 + 1
+    assert all(value.endswith(" ms") for name, value in figures.items() if name.endswith("days"))

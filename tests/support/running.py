@@ -10,7 +10,7 @@ and member, and a CI key. `in_thread` holds anything else that serves.
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from copy import deepcopy
@@ -41,6 +41,7 @@ from tests.support.pending import RUN
 EMAIL = "owner@example.org"
 ADMIN_EMAIL = "admin@example.org"
 MEMBER_EMAIL = "member@example.org"
+MEMBERS = {ADMIN_EMAIL: Role.ADMIN, MEMBER_EMAIL: Role.MEMBER}
 PASSWORD = "correct horse battery"
 NAME = "Olga Owner"
 ORGANIZATION = "Acme Firmware"
@@ -187,13 +188,15 @@ def empty_database() -> bytes:
         return path.read_bytes()
 
 
-async def add_members(location: Location, org_id: UUID, now: datetime) -> None:
-    """Add an admin and a member, whose password is the owner's."""
+async def add_members(
+    location: Location, org_id: UUID, now: datetime, members: Mapping[str, Role] = MEMBERS
+) -> None:
+    """Add members by their e-mail, whose password is the owner's."""
 
     def work(writer: Writer) -> None:
         owner = writer.user_by_email(EMAIL)
         assert owner is not None
-        for email, role in ((ADMIN_EMAIL, Role.ADMIN), (MEMBER_EMAIL, Role.MEMBER)):
+        for email, role in members.items():
             user = replace(owner, id=uuid4(), email=email, email_key=email, name="")
             writer.add_user(user)
             writer.add_membership(org_id, user.id, role, now)
