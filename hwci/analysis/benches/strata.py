@@ -12,10 +12,8 @@ from dataclasses import dataclass, field
 from enum import IntEnum, auto
 from typing import TYPE_CHECKING
 
-from hwci.engine.test_sets import tests_in
-
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
@@ -24,6 +22,7 @@ if TYPE_CHECKING:
 
     Numbers = NDArray[np.float64]
     Whole = NDArray[np.int64]
+    Bytes = NDArray[np.uint8]
 
 _CELLS = 4_000_000  # results that are looked at together
 _ROWS = 200_000  # rows of tests on boxes, before those of one test and box are added up
@@ -161,13 +160,17 @@ class Strata:
         import numpy as np
 
         if self._rows:
-            keys, place = np.unique(
-                np.concatenate([keys for keys, _ in self._rows]), axis=0, return_inverse=True
+            every = np.concatenate([keys for keys, _ in self._rows])
+            _, first, place = np.unique(
+                np.ravel_multi_index([*every.T], [*every.max(axis=0) + 1]),
+                return_index=True,
+                return_inverse=True,
             )
-            sums = np.zeros((len(keys), len(Sum)))
-            np.add.at(sums, place.ravel(), np.concatenate([rows for _, rows in self._rows]))
-            for key, row in zip(map(tuple, keys.tolist()), sums, strict=True):
-                self.by_test[key] = self.by_test.get(key, 0) + row
+            sums = np.zeros((len(first), len(Sum)))
+            np.add.at(sums, place, np.concatenate([rows for _, rows in self._rows]))
+            for key, row in zip(map(tuple, every[first].tolist()), sums, strict=True):
+                before = self.by_test.get(key)
+                self.by_test[key] = row if before is None else before + row
         self._rows, self._size = [], 0
 
 
@@ -180,27 +183,34 @@ def _columns(
     every = 0
     for trial in group:
         every |= trial.ran
-    tests = np.fromiter(tests_in(every), dtype=np.int64)
     width = (every.bit_length() + 7) // 8
+    tests = np.flatnonzero(np.unpackbits(packed([every], width), bitorder="little"))
+    ran = packed((trial.ran for trial in group), width)
+    failed = packed((trial.failed for trial in group), width)
     at_once = max(1, _CELLS // len(group))
     for start in range(0, len(tests), at_once):
         some = tests[start : start + at_once]
         yield (
             some,
-            _bits([trial.ran for trial in group], width, some),
-            _bits([trial.failed for trial in group], width, some),
+            _bits(ran, some),
+            _bits(failed, some),
         )
 
 
-def _bits(masks: Sequence[int], width: int, tests: Whole) -> NDArray[np.bool_]:
+def packed(sets: Iterable[int], width: int) -> Bytes:
+    """Return sets of tests as rows of bytes, eight tests in each, the first in the lowest bit."""
     import numpy as np
 
-    bits = np.empty((len(masks), len(tests)), dtype=bool)
-    byte, bit = tests >> 3, (tests & 7).astype(np.uint8)
-    for row, mask in enumerate(masks):
-        raw = np.frombuffer(mask.to_bytes(width, "little"), dtype=np.uint8)
-        bits[row] = raw[byte] >> bit & 1
-    return bits
+    return np.frombuffer(
+        b"".join(tests.to_bytes(width, "little") for tests in sets), np.uint8
+    ).reshape(-1, width)
+
+
+def _bits(sets: Bytes, tests: Whole) -> NDArray[np.bool_]:
+    import numpy as np
+
+    bits = sets[:, tests >> 3] >> (tests & 7).astype(np.uint8) & 1
+    return bits.view(bool)
 
 
 def _of_strata(of_box: Whole, bad: Whole) -> Numbers:

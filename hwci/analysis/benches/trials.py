@@ -20,18 +20,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from hwci.analysis.benches.blame import Blame, OnCommit, Uncompared, blame, uncompared
 from hwci.analysis.benches.presence import Order, is_rerun, orders
+from hwci.analysis.benches.strata import packed
 from hwci.analysis.outcomes import FirstAttempts, ProductOutcomes, RunOutcomes
 from hwci.contract.runs import TestResult
 from hwci.contract.vocabulary import Outcome, Verdict
 from hwci.engine.test_sets import CountedTests, mask_of, tests_in
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from hwci.analysis.benches.strata import Whole
-
-    Bytes = NDArray[np.uint8]
+    from hwci.analysis.benches.strata import Bytes, Whole
 
 LOST_TESTS_MIN = 3
 """So many failures in a row end a run that lost its board, at least."""
@@ -132,13 +128,8 @@ class _Columns(NamedTuple):
         first = np.repeat(np.arange(len(commits)) * len(numbers), [*map(len, commits)])
         place = first + np.array([numbers[side] for side in sides])
         width = last_test // 8 + 1
-        packed = (
-            np.frombuffer(b"".join(tests.to_bytes(width, "little") for tests in some), np.uint8)
-            for some in (ran, failed)
-        )
-        return cls(
-            [*numbers], len(commits), place, *(some.reshape(-1, width).T.copy() for some in packed)
-        )
+        columns = (packed(some, width).T.copy() for some in (ran, failed))
+        return cls([*numbers], len(commits), place, *columns)
 
     def passed(self, test: int) -> list[tuple[Tries, int]]:
         """Return the tries of a test on the commits on which it passed, added up where the same
