@@ -185,13 +185,17 @@ class Trials:
         notable = self._notable.get(test, {})
         lists = (runs for tests, runs in self._lists.items() if tests >> test & 1)
         for number in sorted(chain.from_iterable(lists)):
-            yield notable.get(number) or self._passes[number]
+            result = notable.get(number)
+            if result is None:
+                yield self._passes[number]
+            else:
+                yield self._told(test, number, result)
 
     def failed_on(self, test_id: str) -> Collection[str]:
         """Return the boxes on which a test ever failed."""
         test = self.found.number_of(test_id)
         notable = {} if test is None else self._notable.get(test, {})
-        return {run.box_key for run, *_ in notable.values()}
+        return {self.found.runs[number].box_key for number in notable}
 
     def first_attempts(self) -> Mapping[str, FirstAttempts]:
         """Return those of each test in the runs that tell something of the firmware; none if there
@@ -204,7 +208,7 @@ class Trials:
         attempts = {}
         for test, name in self.found.tests.items():
             notable = self._notable.get(test, {})
-            failed = sum(told.is_of_firmware for told in notable.values())
+            failed = sum(self._told(test, *row).is_of_firmware for row in notable.items())
             if runs := counts[test] - len(notable) + failed:
                 attempts[name] = FirstAttempts(failed, runs)
         return attempts
@@ -219,16 +223,20 @@ class Trials:
         return lists
 
     @cached_property
-    def _notable(self) -> Mapping[int, Mapping[int, Told]]:
+    def _notable(self) -> Mapping[int, Mapping[int, TestResult]]:
         """The notable results of each test that are told, by the place of the run."""
-        notable: dict[int, dict[int, Told]] = defaultdict(dict)
+        notable: dict[int, dict[int, TestResult]] = defaultdict(dict)
         for number, run in enumerate(self.found.runs):
-            lost = self.lost.get(number)
+            untold = self._untold(number)
             for test, result in run.notable.items():
-                if lost is None or test not in lost.untold:
-                    is_lost = lost is not None and test == lost.tests[0]
-                    notable[test][number] = Told(run, result, is_lost)
+                if not untold >> test & 1:
+                    notable[test][number] = result
         return notable
+
+    def _told(self, test: int, number: int, result: TestResult) -> Told:
+        lost = self.lost.get(number)
+        is_lost = lost is not None and test == lost.tests[0]
+        return Told(self.found.runs[number], result, is_lost)
 
     @cached_property
     def _passes(self) -> Sequence[Told]:
@@ -324,19 +332,23 @@ class Trials:
 
     def _strata(self, tries: Sequence[tuple[Tries, int]]) -> Sequence[Tries]:
         """Return the tries of a test on commits, apart where a box waits for others."""
-        failed = {side for boxes, _ in tries for side, on in boxes.items() if on.failed}
+        failed = {side for on, _ in tries for side, counts in on.items() if counts.failed}
+        box = {side: box_of(side) for on, _ in tries for side in on}
         ended = Counter[frozenset[tuple[str, bool]]]()
-        for boxes, times in tries:
-            ended[frozenset((box_of(side), on.failed > 0) for side, on in boxes.items())] += times
+        for on, times in tries:
+            ended[frozenset((box[side], on[side].failed > 0) for side in on)] += times
         all_waits, waits = _waits(self.orders), _waits(orders(ended))
+        after = {
+            side: all_waits.get(key, frozenset()) | waits.get(key, frozenset())
+            for side, key in box.items()
+            if self._is_taken(side, failed)
+        }
         strata: list[Tries] = []
-        for boxes, _ in tries:
+        for on, _ in tries:
             apart: dict[frozenset[str], dict[Side, OnCommit]] = defaultdict(dict)
-            for side, on in boxes.items():
-                if self._is_taken(side, failed):
-                    box = box_of(side)
-                    after = all_waits.get(box, frozenset()) | waits.get(box, frozenset())
-                    apart[after][side] = on
+            for side, counts in on.items():
+                if side in after:
+                    apart[after[side]][side] = counts
             strata += apart.values()
         return strata
 
@@ -395,10 +407,10 @@ class Trials:
 def _tries(trials: Sequence[Trial], test: int) -> Tries:
     """Return how often a test was tried on each box of a commit."""
     tries: dict[Side, OnCommit] = {}
-    for trial in trials:
-        if trial.ran >> test & 1:
-            failed, runs = tries.get(trial.side, _NONE)
-            tries[trial.side] = OnCommit(failed + (trial.failed >> test & 1), runs + 1)
+    for side, ran, failed in trials:
+        if ran >> test & 1:
+            before = tries.get(side, _NONE)
+            tries[side] = OnCommit(before.failed + (failed >> test & 1), before.runs + 1)
     return tries
 
 
