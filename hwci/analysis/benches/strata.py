@@ -97,22 +97,33 @@ class Strata:
             failed |= trial.failed
         for tests in ran_on.values():
             shared, once = shared | once & tests, once | tests
-        numbers = np.array(sorted(ran_on))
-        sums = np.zeros((len(numbers), len(Sum)))
+        boxes = np.array(sorted(ran_on))
+        sums = np.zeros((len(boxes), len(Sum)))
         self._count(sums, dict(sorted(ran_on.items())), group, shared, passed)
         if differ := shared & passed & failed:
-            self._compare(sums, product, group, shared, differ)
-        self.by_box[numbers] += sums
+            on = np.array([self.boxes[trial.side] for trial in group])
+            excess = self._compare(sums, product, group, differ, boxes, on)
+            if np.abs(excess).any():
+                shares = np.array([trial.ran & shared > 0 for trial in group])
+                self._permute(sums, boxes, excess[shares], on[shares])
+        self.by_box[boxes] += sums
 
     def _compare(
-        self, sums: Numbers, product: int, group: Sequence[Trial], shared: int, differ: int
-    ) -> None:
-        """Add what tests that failed and passed tell. `shared`: all that two boxes ran."""
+        self,
+        sums: Numbers,
+        product: int,
+        group: Sequence[Trial],
+        differ: int,
+        boxes: Whole,
+        on: Whole,
+    ) -> Numbers:
+        """Add what tests that failed and passed tell. `on`: the boxes of the runs. Return how much
+        each run failed beyond its stratum.
+        """
         import numpy as np
 
-        on = np.array([self.boxes[trial.side] for trial in group])
         order = np.argsort(on, kind="stable")
-        boxes, starts = np.unique(on[order], return_index=True)
+        starts = np.searchsorted(on[order], boxes)
         excess = np.zeros(len(group))
         for tests, ran, failed in _columns(group, differ):
             of_box, bad = (
@@ -126,9 +137,7 @@ class Strata:
             self._keep(product, tests, boxes, of_box, rows)
             excess += failed.sum(axis=1, dtype=np.int64)
             excess -= ran @ (bad.sum(axis=0) / of_box.sum(axis=0))
-        if np.abs(excess).any():
-            shares = np.array([trial.ran & shared > 0 for trial in group])
-            self._permute(sums, boxes, excess[shares], on[shares])
+        return excess
 
     def _count(
         self,
@@ -141,21 +150,26 @@ class Strata:
         """Count results and failures of tests that two boxes ran, where not all failed: that is no
         box's fault. `ran_on`: which tests ran on each box; `passed`: somewhere.
         """
-        some, place = shared & passed, {box: row for row, box in enumerate(ran_on)}
+        some = shared & passed
         every_ran, every_failed = CountedTests(), CountedTests()
-        own = [0] * len(ran_on)
+        own = {box: [0, 0, 0] for box in ran_on}
         for trial in group:
-            row = place[self.boxes[trial.side]]
             ran, failed = trial.ran & shared, trial.failed & some
             every_ran.add(ran, 1)
             every_failed.add(failed, 1)
-            own[row] += ran.bit_count()
-            sums[row, Sum.FAILED] += failed.bit_count()
-            sums[row, Sum.RESULTS] += (ran & some).bit_count()
+            counts = own[self.boxes[trial.side]]
+            counts[0] += failed.bit_count()
+            counts[1] += (ran & some).bit_count()
+            counts[2] += ran.bit_count()
         for row, (box, tests) in enumerate(ran_on.items()):
-            sums[row, Sum.SHARED] = every_ran.total(tests) - own[row]
-            sums[row, Sum.OTHERS_FAILED] = every_failed.total(tests) - sums[row, Sum.FAILED]
-            sums[row, Sum.OTHERS_RESULTS] = every_ran.total(tests & some) - sums[row, Sum.RESULTS]
+            failures, results, all_results = own[box]
+            sums[row, : Sum.R] = (
+                failures,
+                results,
+                every_failed.total(tests) - failures,
+                every_ran.total(tests & some) - results,
+            )
+            sums[row, Sum.SHARED] = every_ran.total(tests) - all_results
             for other, others in ran_on.items():
                 if tests & others & some:
                     self.met[box, other] = True
