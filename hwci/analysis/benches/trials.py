@@ -80,8 +80,7 @@ class Told(NamedTuple):
         """Whether it tells something of the firmware: a failure that the harness blames on the
         bench does not, unless the test lost the board.
         """
-        of_bench = self.result is not None and self.result.verdict is Verdict.INFRA
-        return self.is_lost or not of_bench
+        return self.is_lost or self.result is None or not _is_of_bench(self.result)
 
 
 class Stratum(NamedTuple):
@@ -208,7 +207,10 @@ class Trials:
         attempts = {}
         for test, name in self.found.tests.items():
             notable = self._notable.get(test, {})
-            failed = sum(self._told(test, *row).is_of_firmware for row in notable.items())
+            failed = sum(
+                not _is_of_bench(result) or self._told(test, number, result).is_of_firmware
+                for number, result in notable.items()
+            )
             if runs := counts[test] - len(notable) + failed:
                 attempts[name] = FirstAttempts(failed, runs)
         return attempts
@@ -452,6 +454,10 @@ def alike(trials: Sequence[Trial], check_time: Callable[[], None]) -> Iterator[S
         ]
         if len({trial.side for trial in members}) > 1:
             yield members
+
+
+def _is_of_bench(result: TestResult) -> bool:
+    return result.verdict is Verdict.INFRA
 
 
 def _failed(run: RunOutcomes, test: int) -> bool:
