@@ -13,9 +13,8 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cached_property, reduce
+from functools import cached_property
 from itertools import chain, takewhile
-from operator import or_
 from typing import TYPE_CHECKING, NamedTuple
 
 from hwci.analysis.benches.blame import Blame, OnCommit, Uncompared, blame, uncompared
@@ -24,7 +23,7 @@ from hwci.analysis.benches.strata import packed
 from hwci.analysis.outcomes import FirstAttempts, ProductOutcomes, RunOutcomes
 from hwci.contract.runs import TestResult
 from hwci.contract.vocabulary import Outcome, Verdict
-from hwci.engine.test_sets import CountedTests, mask_of, tests_in
+from hwci.engine.test_sets import CountedTests, mask_of
 
 if TYPE_CHECKING:
     from hwci.analysis.benches.strata import Bytes, Whole
@@ -106,19 +105,19 @@ _NONE = OnCommit(0, 0)
 
 
 class _Columns(NamedTuple):
-    """The trials of commits, in the order of these. `size`: how many commits there are; `place`: of
-    each trial the number of its commit, times that of the sides, and the number of its side; `ran`
-    and `failed`: a row of bytes for each eight tests.
+    """The trials of commits, in the order of these. `place`: of each trial the number of its
+    commit, times that of the sides, and the number of its side; `ran` and `failed`: a row of bytes
+    for each eight tests.
     """
 
+    commits: Sequence[Sequence[Trial]]
     sides: Sequence[Side]
-    size: int
     place: Whole
     ran: Bytes
     failed: Bytes
 
     @classmethod
-    def of(cls, commits: Collection[Sequence[Trial]], last_test: int) -> _Columns:
+    def of(cls, commits: Sequence[Sequence[Trial]], last_test: int) -> _Columns:
         """Return the columns of the trials of these commits."""
         import numpy as np
 
@@ -128,28 +127,30 @@ class _Columns(NamedTuple):
         place = first + np.array([numbers[side] for side in sides])
         width = last_test // 8 + 1
         columns = (packed(some, width).T.copy() for some in (ran, failed))
-        return cls([*numbers], len(commits), place, *columns)
+        return cls(commits, [*numbers], place, *columns)
 
-    def passed(self, test: int) -> list[tuple[Tries, int]]:
-        """Return the tries of a test on the commits on which it passed, added up where the same
-        boxes ran it, each with the number of commits.
+    def tries(self, test: int) -> Sequence[tuple[Tries, int]]:
+        """Return the tries of a test on commits, each with how many they are of. Commits on which
+        it passed are added up where the same boxes ran it: none tells boxes apart.
         """
         import numpy as np
 
-        shape = self.size, len(self.sides)
+        shape = len(self.commits), len(self.sides)
         runs, failed = (
             np.bincount(
                 self.place[tests[test >> 3] >> (test & 7) & 1 > 0], minlength=shape[0] * shape[1]
             ).reshape(shape)
             for tests in (self.ran, self.failed)
         )
-        runs = runs[~failed.any(axis=1)]
+        bad = failed.any(axis=1)
+        runs = runs[~bad]
         alike, which, times = np.unique(
             np.packbits(runs > 0, axis=1), axis=0, return_inverse=True, return_counts=True
         )
         total = np.zeros((len(alike), len(self.sides)), np.int64)
         np.add.at(total, which.ravel(), runs)
-        return [
+        failing = [(_tries(self.commits[at], test), 1) for at in np.flatnonzero(bad).tolist()]
+        return failing + [
             ({side: OnCommit(0, ran) for side, ran in zip(self.sides, row, strict=True) if ran}, n)
             for row, n in zip(total.tolist(), times.tolist(), strict=True)
         ]
@@ -280,17 +281,8 @@ class Trials:
         return trials
 
     @cached_property
-    def _failing_commits(self) -> Mapping[int, Sequence[str]]:
-        """The commits on which each test failed."""
-        failing: dict[int, list[str]] = defaultdict(list)
-        for sha, trials in self._by_commit.items():
-            for test in tests_in(reduce(or_, (trial.failed for trial in trials))):
-                failing[test].append(sha)
-        return failing
-
-    @cached_property
     def _columns(self) -> _Columns:
-        return _Columns.of(self._by_commit.values(), max(self.found.tests))
+        return _Columns.of([*self._by_commit.values()], max(self.found.tests))
 
     @cached_property
     def _blames(self) -> dict[int, Blame[Side] | None]:
@@ -310,7 +302,7 @@ class Trials:
         if self.blame_of(test) is not None:
             return None
         commits: list[Mapping[str, OnCommit]] = []
-        for tries, _ in self._tries_of(test):
+        for tries, _ in self._columns.tries(test) if self._by_commit else ():
             # A box before its note and since then is one box.
             on: dict[str, OnCommit] = {}
             for side, (failed, runs) in tries.items():
@@ -320,17 +312,9 @@ class Trials:
         return uncompared(commits)
 
     def _weighed(self, test: int) -> Blame[Side] | None:
-        if not self.is_shared or test not in self._failing_commits:
+        if not self.is_shared or test not in self._notable or not self._by_commit:
             return None
-        return blame(self._strata(self._tries_of(test)))
-
-    def _tries_of(self, test: int) -> Sequence[tuple[Tries, int]]:
-        """Return the tries of a test on commits, each with how many they are of. Commits on which
-        it passed are added up where the same boxes ran it: none tells boxes apart.
-        """
-        failing = [self._by_commit[sha] for sha in self._failing_commits.get(test, ())]
-        passed = self._columns.passed(test) if self._by_commit else []
-        return [(_tries(trials, test), 1) for trials in failing] + passed
+        return blame(self._strata(self._columns.tries(test)))
 
     def _strata(self, tries: Sequence[tuple[Tries, int]]) -> Sequence[Tries]:
         """Return the tries of a test on commits, apart where a box waits for others."""
