@@ -53,6 +53,10 @@ class CountedTests:
             self._planes[plane], tests = self._planes[plane] ^ tests, self._planes[plane] & tests
             plane += 1
 
+    def total(self, tests: int) -> int:
+        """Return the sum of the counts of these tests."""
+        return sum((plane & tests).bit_count() << k for k, plane in enumerate(self._planes))
+
     def counts(self, tests: int) -> Sequence[int]:
         """Return the counts of so many tests, from that with the number 0 on."""
         width = max((plane.bit_length() for plane in self._planes), default=0)

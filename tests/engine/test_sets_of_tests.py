@@ -30,3 +30,5 @@ def test_each_test_is_counted_as_often_as_its_sets_were_added(
 
     for most in (0, 1, 700, 5_002):
         assert list(tally.counts(most)) == [expected[test] for test in range(most)]
+    for tests, _ in added:
+        assert tally.total(test_sets.mask_of(tests)) == sum(expected[test] for test in tests)

@@ -114,12 +114,15 @@ def blame(strata: Sequence[Mapping[Box, OnCommit]]) -> Blame[Box] | None:
     import numpy as np
 
     shared = [boxes for boxes in strata if len(boxes) > 1 and not _all_failed(boxes)]
+    if not shared:
+        return None
     names = sorted({box for boxes in shared for box in boxes}, key=str)
     place = {box: at for at, box in enumerate(names)}
     counts = np.zeros((len(shared), len(names), 2), np.int64)
-    for commit, boxes in zip(counts, shared, strict=True):
-        commit[[*map(place.__getitem__, boxes)]] = [*boxes.values()]
-    if not names or counts[:, :, 0].sum() <= NO_FAILURES:
+    commits = np.repeat(np.arange(len(shared)), [*map(len, shared)])
+    at = [place[box] for boxes in shared for box in boxes]
+    counts[commits, at] = [on for boxes in shared for on in boxes.values()]
+    if counts[:, :, 0].sum() <= NO_FAILURES:
         return None
     return _Weighed(names, counts[:, :, 0], counts[:, :, 1]).blame()
 

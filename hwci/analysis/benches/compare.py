@@ -21,7 +21,7 @@ from hwci.contract.benches import Comparison, Counts
 from hwci.contract.vocabulary import NotCompared
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from hwci.analysis.benches.strata import Numbers, Strata, Whole
 
@@ -59,7 +59,7 @@ def counts_of(row: Numbers) -> Counts:
     return Counts(**{name: round(float(row[at])) for name, at in zip(names, Sum, strict=False)})
 
 
-def missing(row: Numbers, boxes: int) -> NotCompared | None:
+def missing(row: Numbers | Sequence[float], boxes: int) -> NotCompared | None:
     """Return what a row of sums lacks to be compared; None: nothing."""
     if boxes <= 1:
         return NotCompared.ONE_BOX
@@ -191,4 +191,4 @@ def comparable(rows: Numbers, boxes: int) -> Whole:
     """Return which rows have what it takes."""
     import numpy as np
 
-    return np.flatnonzero([missing(row, boxes) is None for row in rows])
+    return np.flatnonzero([missing(row, boxes) is None for row in rows.tolist()])

@@ -18,7 +18,7 @@ from hwci.analysis.benches.trials import Earlier, box_of
 from hwci.analysis.certainty import share_of_cases
 from hwci.contract.benches import BoxShares, FailedAlone, OneBox
 from hwci.engine.periods import Period
-from hwci.engine.test_sets import tests_in
+from hwci.engine.test_sets import CountedTests, tests_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -70,7 +70,7 @@ def one_box(
         _alone(read.products, box_key),
         key=lambda row: (-row.commits, -row.of, row.repo_key, row.suite, row.test_id),
     )
-    named = [test for test in named_tests(read) if test.box_key == box_key]
+    named = named_tests(read, box_key)
     return OneBox(
         period=period,
         box_key=box_key,
@@ -124,23 +124,25 @@ def _box_shares(
 
 def _alone(products: Sequence[Trials], box_key: str) -> Iterator[FailedAlone]:
     for product in products:
-        ran, failed = Counter[int](), Counter[int]()
+        ran, failed = CountedTests(), Counter[int]()
         for trials in product.by_stratum.values():
             product.check_time()
             both, alone = _on(trials, box_key)
-            ran.update(tests_in(both))
+            ran.add(both, 1)
             failed.update(tests_in(alone))
+        of = ran.counts(max(failed, default=-1) + 1)
         for test, commits in failed.items():
+            if commits < COMMITS_NEEDED:
+                continue
             blame = product.blame_of(test)
-            is_alike = blame is not None and blame.blamed is Blamed.ALIKE
-            if commits < COMMITS_NEEDED or is_alike:
+            if blame is not None and blame.blamed is Blamed.ALIKE:
                 continue
             yield FailedAlone(
                 repo_key=product.found.product.repo_key,
                 suite=product.found.product.suite,
                 test_id=product.found.tests[test],
                 commits=commits,
-                of=ran[test],
+                of=of[test],
             )
 
 

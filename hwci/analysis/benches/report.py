@@ -134,10 +134,10 @@ def compared_boxes(read: Read) -> Mapping[int, Comparison]:
     return dict(zip(rows.tolist(), compare(by_box[rows], chances), strict=True))
 
 
-def named_tests(read: Read) -> list[TestOnBox]:
+def named_tests(read: Read, box_key: str | None = None) -> list[TestOnBox]:
     """Return the tests that fail more on one box, the highest odds first, where that box explains
     their failures, alone or in a group. A comparison finds a test among many by what is rare among
-    all; `blame.py` then weighs which boxes it is.
+    all; `blame.py` then weighs which boxes it is. `box_key`: only those of this box.
     """
     import numpy as np
 
@@ -150,9 +150,10 @@ def named_tests(read: Read) -> list[TestOnBox]:
     sides, named = [*read.strata.boxes], []
     for number, comparison in zip(wanted, compared, strict=True):
         at = keys[number]
-        if comparison.named:
+        side = sides[at.box]
+        if comparison.named and box_key in (None, box_of(side)):
             read.check_time()
-            test = _explained(read, at, sides[at.box], comparison)
+            test = _explained(read, at, side, comparison)
             named += [] if test is None else [test]
     return sorted(
         named,

@@ -8,14 +8,15 @@ numpy is imported when it is asked.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass, field
 from enum import IntEnum, auto
 from typing import TYPE_CHECKING
 
-from hwci.engine.test_sets import tests_in
+from hwci.engine.test_sets import CountedTests
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
     Numbers = NDArray[np.float64]
     Whole = NDArray[np.int64]
+    Bytes = NDArray[np.uint8]
 
 _CELLS = 4_000_000  # results that are looked at together
 _ROWS = 200_000  # rows of tests on boxes, before those of one test and box are added up
@@ -87,50 +89,90 @@ class Strata:
         """Add the runs of one commit that can be compared."""
         import numpy as np
 
-        on = np.array([self.boxes[trial.side] for trial in group])
-        order = np.argsort(on, kind="stable")
-        boxes, starts = np.unique(on[order], return_index=True)
+        ran_on: dict[int, int] = defaultdict(int)
+        once = shared = passed = failed = 0
+        for trial in group:
+            ran_on[self.boxes[trial.side]] |= trial.ran
+            passed |= trial.ran & ~trial.failed
+            failed |= trial.failed
+        for tests in ran_on.values():
+            shared, once = shared | once & tests, once | tests
+        boxes = np.array(sorted(ran_on))
         sums = np.zeros((len(boxes), len(Sum)))
-        excess, shares = np.zeros(len(group)), np.zeros(len(group), dtype=bool)
-        for tests, ran, failed in _columns(group):
-            of_box = np.add.reduceat(ran[order], starts, axis=0, dtype=np.int64)
-            shared = (of_box > 0).sum(axis=0) > 1
-            of_box = of_box[:, shared]
-            bad = np.add.reduceat(failed[order][:, shared], starts, axis=0, dtype=np.int64)
-            self.met[np.ix_(boxes, boxes)] |= self._count(sums, of_box, bad)
-            shares |= ran[:, shared].any(axis=1)
-            total, m = of_box.sum(axis=0), bad.sum(axis=0)
-            differ = (m > 0) & (m < total)
-            if differ.any():
-                rows = _of_strata(of_box[:, differ], bad[:, differ])
-                sums[:, Sum.R : Sum.RR] += rows[:, :, Sum.R : Sum.RR].sum(axis=1)
-                ratio = rows[:, :, Sum.RATE_OF_BOX : Sum.VARIANCE]
-                sums[:, Sum.RATE_OF_BOX : Sum.VARIANCE] += ratio.sum(axis=1)
-                self._keep(product, tests[shared][differ], boxes, of_box[:, differ], rows)
-                share = (m / np.maximum(total, 1))[differ]
-                excess += failed[:, shared][:, differ].sum(axis=1, dtype=np.int64)
-                excess -= ran[:, shared][:, differ] @ share
-        if np.abs(excess).any():
-            self._permute(sums, boxes, excess[shares], on[shares])
+        self._count(sums, dict(sorted(ran_on.items())), group, shared, passed)
+        if differ := shared & passed & failed:
+            on = np.array([self.boxes[trial.side] for trial in group])
+            excess = self._compare(sums, product, group, differ, boxes, on)
+            if np.abs(excess).any():
+                shares = np.array([trial.ran & shared > 0 for trial in group])
+                self._permute(sums, boxes, excess[shares], on[shares])
         self.by_box[boxes] += sums
 
-    @staticmethod
-    def _count(sums: Numbers, of_box: Whole, bad: Whole) -> NDArray[np.bool_]:
-        """Count results and failures where not all failed: that is no box's fault. Return of each
-        two boxes whether there are such of both.
+    def _compare(
+        self,
+        sums: Numbers,
+        product: int,
+        group: Sequence[Trial],
+        differ: int,
+        boxes: Whole,
+        on: Whole,
+    ) -> Numbers:
+        """Add what tests that failed and passed tell. `on`: the boxes of the runs. Return how much
+        each run failed beyond its stratum.
         """
         import numpy as np
 
-        sums[:, Sum.SHARED] += (of_box > 0) @ of_box.sum(axis=0) - of_box.sum(axis=1)
-        some = bad.sum(axis=0) < of_box.sum(axis=0)
-        of_box, bad = of_box[:, some], bad[:, some]
-        ran = of_box > 0
-        sums[:, Sum.FAILED] += bad.sum(axis=1)
-        sums[:, Sum.RESULTS] += of_box.sum(axis=1)
-        sums[:, Sum.OTHERS_FAILED] += ran @ bad.sum(axis=0) - bad.sum(axis=1)
-        sums[:, Sum.OTHERS_RESULTS] += ran @ of_box.sum(axis=0) - of_box.sum(axis=1)
-        each = ran.astype(np.float32)  # of whole numbers and truth values the product is slow
-        return each @ each.T > 0
+        order = np.argsort(on, kind="stable")
+        starts = np.searchsorted(on[order], boxes)
+        excess = np.zeros(len(group))
+        for tests, ran, failed in _columns(group, differ):
+            of_box, bad = (
+                np.add.reduceat(some[order], starts, axis=0, dtype=np.int64)
+                for some in (ran, failed)
+            )
+            rows = _of_strata(of_box, bad)
+            sums[:, Sum.R : Sum.RR] += rows[:, :, Sum.R : Sum.RR].sum(axis=1)
+            ratio = rows[:, :, Sum.RATE_OF_BOX : Sum.VARIANCE]
+            sums[:, Sum.RATE_OF_BOX : Sum.VARIANCE] += ratio.sum(axis=1)
+            self._keep(product, tests, boxes, of_box, rows)
+            excess += failed.sum(axis=1, dtype=np.int64)
+            excess -= ran @ (bad.sum(axis=0) / of_box.sum(axis=0))
+        return excess
+
+    def _count(
+        self,
+        sums: Numbers,
+        ran_on: Mapping[int, int],
+        group: Sequence[Trial],
+        shared: int,
+        passed: int,
+    ) -> None:
+        """Count results and failures of tests that two boxes ran, where not all failed: that is no
+        box's fault. `ran_on`: which tests ran on each box; `passed`: somewhere.
+        """
+        some = shared & passed
+        every_ran, every_failed = CountedTests(), CountedTests()
+        own = {box: [0, 0, 0] for box in ran_on}
+        for trial in group:
+            ran, failed = trial.ran & shared, trial.failed & some
+            every_ran.add(ran, 1)
+            every_failed.add(failed, 1)
+            counts = own[self.boxes[trial.side]]
+            counts[0] += failed.bit_count()
+            counts[1] += (ran & some).bit_count()
+            counts[2] += ran.bit_count()
+        for row, (box, tests) in enumerate(ran_on.items()):
+            failures, results, all_results = own[box]
+            sums[row, : Sum.R] = (
+                failures,
+                results,
+                every_failed.total(tests) - failures,
+                every_ran.total(tests & some) - results,
+            )
+            sums[row, Sum.SHARED] = every_ran.total(tests) - all_results
+            for other, others in ran_on.items():
+                if tests & others & some:
+                    self.met[box, other] = True
 
     def _permute(self, sums: Numbers, boxes: Whole, excess: Numbers, on: Whole) -> None:
         """Add the moments of each box's excess over all ways to deal these runs to their boxes."""
@@ -161,46 +203,52 @@ class Strata:
         import numpy as np
 
         if self._rows:
-            keys, place = np.unique(
-                np.concatenate([keys for keys, _ in self._rows]), axis=0, return_inverse=True
+            every = np.concatenate([keys for keys, _ in self._rows])
+            _, first, place = np.unique(
+                np.ravel_multi_index([*every.T], [*every.max(axis=0) + 1]),
+                return_index=True,
+                return_inverse=True,
             )
-            sums = np.zeros((len(keys), len(Sum)))
-            np.add.at(sums, place.ravel(), np.concatenate([rows for _, rows in self._rows]))
-            for key, row in zip(map(tuple, keys.tolist()), sums, strict=True):
-                self.by_test[key] = self.by_test.get(key, 0) + row
+            sums = np.zeros((len(first), len(Sum)))
+            np.add.at(sums, place, np.concatenate([rows for _, rows in self._rows]))
+            for key, row in zip(map(tuple, every[first].tolist()), sums, strict=True):
+                before = self.by_test.get(key)
+                self.by_test[key] = row if before is None else before + row
         self._rows, self._size = [], 0
 
 
 def _columns(
-    group: Sequence[Trial],
+    group: Sequence[Trial], tests: int
 ) -> Iterator[tuple[Whole, NDArray[np.bool_], NDArray[np.bool_]]]:
-    """Yield tests of a group, and which runs ran and failed them, as many as fit in memory."""
+    """Yield these tests, and which runs of a group ran and failed them, as many as fit in
+    memory.
+    """
     import numpy as np
 
-    every = 0
-    for trial in group:
-        every |= trial.ran
-    tests = np.fromiter(tests_in(every), dtype=np.int64)
-    width = (every.bit_length() + 7) // 8
+    width = (tests.bit_length() + 7) // 8
+    numbers = np.flatnonzero(np.unpackbits(packed([tests], width), bitorder="little"))
+    ran = packed((trial.ran & tests for trial in group), width)
+    failed = packed((trial.failed & tests for trial in group), width)
     at_once = max(1, _CELLS // len(group))
-    for start in range(0, len(tests), at_once):
-        some = tests[start : start + at_once]
-        yield (
-            some,
-            _bits([trial.ran for trial in group], width, some),
-            _bits([trial.failed for trial in group], width, some),
-        )
+    for start in range(0, len(numbers), at_once):
+        some = numbers[start : start + at_once]
+        yield some, _bits(ran, some), _bits(failed, some)
 
 
-def _bits(masks: Sequence[int], width: int, tests: Whole) -> NDArray[np.bool_]:
+def packed(sets: Iterable[int], width: int) -> Bytes:
+    """Return sets of tests as rows of bytes, eight tests in each, the first in the lowest bit."""
     import numpy as np
 
-    bits = np.empty((len(masks), len(tests)), dtype=bool)
-    byte, bit = tests >> 3, (tests & 7).astype(np.uint8)
-    for row, mask in enumerate(masks):
-        raw = np.frombuffer(mask.to_bytes(width, "little"), dtype=np.uint8)
-        bits[row] = raw[byte] >> bit & 1
-    return bits
+    return np.frombuffer(
+        b"".join(tests.to_bytes(width, "little") for tests in sets), np.uint8
+    ).reshape(-1, width)
+
+
+def _bits(sets: Bytes, tests: Whole) -> NDArray[np.bool_]:
+    import numpy as np
+
+    bits = sets[:, tests >> 3] >> (tests & 7).astype(np.uint8) & 1
+    return bits.view(bool)
 
 
 def _of_strata(of_box: Whole, bad: Whole) -> Numbers:

@@ -7,21 +7,26 @@ test at which it was lost, and what the run failed after that counts nowhere. Ru
 because another passed or failed are kept apart (`presence.py`).
 """
 
+from __future__ import annotations
+
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cached_property, reduce
-from itertools import takewhile
-from operator import or_
-from typing import NamedTuple
+from functools import cached_property
+from itertools import chain, takewhile
+from typing import TYPE_CHECKING, NamedTuple
 
 from hwci.analysis.benches.blame import Blame, OnCommit, Uncompared, blame, uncompared
 from hwci.analysis.benches.presence import Order, is_rerun, orders
+from hwci.analysis.benches.strata import packed
 from hwci.analysis.outcomes import FirstAttempts, ProductOutcomes, RunOutcomes
 from hwci.contract.runs import TestResult
 from hwci.contract.vocabulary import Outcome, Verdict
-from hwci.engine.test_sets import CountedTests, mask_of, tests_in
+from hwci.engine.test_sets import CountedTests, mask_of
+
+if TYPE_CHECKING:
+    from hwci.analysis.benches.strata import Bytes, Whole
 
 LOST_TESTS_MIN = 3
 """So many failures in a row end a run that lost its board, at least."""
@@ -74,8 +79,7 @@ class Told(NamedTuple):
         """Whether it tells something of the firmware: a failure that the harness blames on the
         bench does not, unless the test lost the board.
         """
-        of_bench = self.result is not None and self.result.verdict is Verdict.INFRA
-        return self.is_lost or not of_bench
+        return self.is_lost or self.result is None or not _is_of_bench(self.result)
 
 
 class Stratum(NamedTuple):
@@ -95,11 +99,61 @@ class Trial(NamedTuple):
     failed: int
 
 
-Ran = tuple[tuple[Side, int], ...]
-"""What ran on a commit: on each box which tests, as bits."""
 Tries = Mapping[Side, OnCommit]
 """How often a test failed on each box of a commit, of how many runs."""
 _NONE = OnCommit(0, 0)
+
+
+class _Columns(NamedTuple):
+    """The trials of commits, in the order of these. `place`: of each trial the number of its
+    commit, times that of the sides, and the number of its side; `ran` and `failed`: a row of bytes
+    for each eight tests.
+    """
+
+    commits: Sequence[Sequence[Trial]]
+    sides: Sequence[Side]
+    place: Whole
+    ran: Bytes
+    failed: Bytes
+
+    @classmethod
+    def of(cls, commits: Sequence[Sequence[Trial]], last_test: int) -> _Columns:
+        """Return the columns of the trials of these commits."""
+        import numpy as np
+
+        sides, ran, failed = zip(*chain.from_iterable(commits), strict=True)
+        numbers = {side: at for at, side in enumerate(dict.fromkeys(sides))}
+        first = np.repeat(np.arange(len(commits)) * len(numbers), [*map(len, commits)])
+        place = first + np.array([numbers[side] for side in sides])
+        width = last_test // 8 + 1
+        columns = (packed(some, width).T.copy() for some in (ran, failed))
+        return cls(commits, [*numbers], place, *columns)
+
+    def tries(self, test: int) -> Sequence[tuple[Tries, int]]:
+        """Return the tries of a test on commits, each with how many they are of. Commits on which
+        it passed are added up where the same boxes ran it: none tells boxes apart.
+        """
+        import numpy as np
+
+        shape = len(self.commits), len(self.sides)
+        runs, failed = (
+            np.bincount(
+                self.place[tests[test >> 3] >> (test & 7) & 1 > 0], minlength=shape[0] * shape[1]
+            ).reshape(shape)
+            for tests in (self.ran, self.failed)
+        )
+        bad = failed.any(axis=1)
+        runs = runs[~bad]
+        alike, which, times = np.unique(
+            np.packbits(runs > 0, axis=1), axis=0, return_inverse=True, return_counts=True
+        )
+        total = np.zeros((len(alike), len(self.sides)), np.int64)
+        np.add.at(total, which.ravel(), runs)
+        failing = [(_tries(self.commits[at], test), 1) for at in np.flatnonzero(bad).tolist()]
+        return failing + [
+            ({side: OnCommit(0, ran) for side, ran in zip(self.sides, row, strict=True) if ran}, n)
+            for row, n in zip(total.tolist(), times.tolist(), strict=True)
+        ]
 
 
 @dataclass(frozen=True)
@@ -126,40 +180,75 @@ class Trials:
     def told(self, test_id: str) -> Iterator[Told]:
         """Yield the runs that tell something of a test. Behind a lost board, nothing is told."""
         test = self.found.number_of(test_id)
-        for number, run in enumerate(self.found.runs):
-            if test is not None and run.hello_ok and run.ran >> test & 1:
-                lost = self.lost.get(number)
-                if lost is None or test not in lost.untold:
-                    is_lost = lost is not None and lost.tests[0] == test
-                    yield Told(run, run.notable.get(test), is_lost)
+        if test is None:
+            return
+        notable = self._notable.get(test, {})
+        lists = (runs for tests, runs in self._lists.items() if tests >> test & 1)
+        for number in sorted(chain.from_iterable(lists)):
+            result = notable.get(number)
+            if result is None:
+                yield self._passes[number]
+            else:
+                yield self._told(test, number, result)
 
     def failed_on(self, test_id: str) -> Collection[str]:
         """Return the boxes on which a test ever failed."""
-        return {run.box_key for run, result, _ in self.told(test_id) if result is not None}
+        test = self.found.number_of(test_id)
+        notable = {} if test is None else self._notable.get(test, {})
+        return {self.found.runs[number].box_key for number in notable}
 
     def first_attempts(self) -> Mapping[str, FirstAttempts]:
         """Return those of each test in the runs that tell something of the firmware; none if there
         is no such run.
         """
-        ran, failed = CountedTests(), Counter[int]()
-        of_bench = Counter[int]()
-        for number, run in enumerate(self.found.runs):
-            lost = self.lost.get(number)
-            untold = () if lost is None else lost.untold
-            if run.hello_ok:
-                ran.add(run.ran & ~mask_of(untold), 1)
-            for test, result in run.notable.items():
-                if test not in untold:
-                    is_lost = lost is not None and lost.tests[0] == test
-                    is_told = Told(run, result, is_lost).is_of_firmware
-                    of_bench[test] += not is_told
-                    failed[test] += is_told
+        ran = CountedTests()
+        for tests, numbers in self._lists.items():
+            ran.add(tests, len(numbers))
         counts = ran.counts(max(self.found.tests, default=-1) + 1)
-        return {
-            name: FirstAttempts(failed[test], runs)
-            for test, name in self.found.tests.items()
-            if (runs := counts[test] - of_bench[test])
-        }
+        attempts = {}
+        for test, name in self.found.tests.items():
+            notable = self._notable.get(test, {})
+            failed = sum(
+                not _is_of_bench(result) or self._told(test, number, result).is_of_firmware
+                for number, result in notable.items()
+            )
+            if runs := counts[test] - len(notable) + failed:
+                attempts[name] = FirstAttempts(failed, runs)
+        return attempts
+
+    @cached_property
+    def _lists(self) -> Mapping[int, Sequence[int]]:
+        """The runs that tell of the same tests, by their places in the list of runs."""
+        lists: dict[int, list[int]] = defaultdict(list)
+        for number, run in enumerate(self.found.runs):
+            if run.hello_ok:
+                lists[run.ran & ~self._untold(number)].append(number)
+        return lists
+
+    @cached_property
+    def _notable(self) -> Mapping[int, Mapping[int, TestResult]]:
+        """The notable results of each test that are told, by the place of the run."""
+        notable: dict[int, dict[int, TestResult]] = defaultdict(dict)
+        for number, run in enumerate(self.found.runs):
+            untold = self._untold(number)
+            for test, result in run.notable.items():
+                if not untold >> test & 1:
+                    notable[test][number] = result
+        return notable
+
+    def _told(self, test: int, number: int, result: TestResult) -> Told:
+        lost = self.lost.get(number)
+        is_lost = lost is not None and test == lost.tests[0]
+        return Told(self.found.runs[number], result, is_lost)
+
+    @cached_property
+    def _passes(self) -> Sequence[Told]:
+        """What each run tells of a test that it passed."""
+        return [Told(run, None, is_lost=False) for run in self.found.runs]
+
+    def _untold(self, number: int) -> int:
+        """Return the tests of which a run says nothing, as bits."""
+        return mask_of(self.lost[number].untold) if number in self.lost else 0
 
     @cached_property
     def orders(self) -> Collection[Order]:
@@ -186,24 +275,14 @@ class Trials:
         trials: dict[str, list[Trial]] = defaultdict(list)
         for number, run in enumerate(self.found.runs):
             if run.hello_ok and not is_rerun(run):
-                untold = mask_of(self.lost[number].untold) if number in self.lost else 0
+                untold = self._untold(number)
                 failed = mask_of(run.notable) & ~untold
                 trials[run.sha].append(Trial(self.side_of(run), run.ran & ~untold, failed))
         return trials
 
     @cached_property
-    def _failing_commits(self) -> Mapping[int, Sequence[str]]:
-        """The commits on which each test failed."""
-        failing: dict[int, list[str]] = defaultdict(list)
-        for sha, trials in self._by_commit.items():
-            for test in tests_in(reduce(or_, (trial.failed for trial in trials))):
-                failing[test].append(sha)
-        return failing
-
-    @cached_property
-    def _ran(self) -> Counter[Ran]:
-        """How many commits ran the same tests on the same boxes."""
-        return Counter(map(_ran_of, self._by_commit.values()))
+    def _columns(self) -> _Columns:
+        return _Columns.of([*self._by_commit.values()], max(self.found.tests))
 
     @cached_property
     def _blames(self) -> dict[int, Blame[Side] | None]:
@@ -223,7 +302,7 @@ class Trials:
         if self.blame_of(test) is not None:
             return None
         commits: list[Mapping[str, OnCommit]] = []
-        for tries, _ in self._tries_of(test):
+        for tries, _ in self._columns.tries(test) if self._by_commit else ():
             # A box before its note and since then is one box.
             on: dict[str, OnCommit] = {}
             for side, (failed, runs) in tries.items():
@@ -233,36 +312,29 @@ class Trials:
         return uncompared(commits)
 
     def _weighed(self, test: int) -> Blame[Side] | None:
-        if not self.is_shared or test not in self._failing_commits:
+        if not self.is_shared or test not in self._notable or not self._by_commit:
             return None
-        return blame(self._strata(self._tries_of(test)))
-
-    def _tries_of(self, test: int) -> Sequence[tuple[Tries, int]]:
-        """Return the tries of a test on commits, each with how often they ended so."""
-        failing = [self._by_commit[sha] for sha in self._failing_commits.get(test, ())]
-        passing = self._ran - Counter(map(_ran_of, failing))
-        return [(_tries(trials, test), 1) for trials in failing] + [
-            (_tries([Trial(*ran, 0) for ran in commit], test), times)
-            for commit, times in passing.items()
-        ]
+        return blame(self._strata(self._columns.tries(test)))
 
     def _strata(self, tries: Sequence[tuple[Tries, int]]) -> Sequence[Tries]:
-        """Return the tries of a test on commits, each with how often they ended so, apart where a
-        box waits for others. Commits on which it passed are added up: none tells boxes apart.
-        """
-        failed = {side for boxes, _ in tries for side, on in boxes.items() if on.failed}
+        """Return the tries of a test on commits, apart where a box waits for others."""
+        failed = {side for on, _ in tries for side, counts in on.items() if counts.failed}
+        box = {side: box_of(side) for on, _ in tries for side in on}
         ended = Counter[frozenset[tuple[str, bool]]]()
-        for boxes, times in tries:
-            ended[frozenset((box_of(side), on.failed > 0) for side, on in boxes.items())] += times
+        for on, times in tries:
+            ended[frozenset((box[side], on[side].failed > 0) for side in on)] += times
         all_waits, waits = _waits(self.orders), _waits(orders(ended))
+        after = {
+            side: all_waits.get(key, frozenset()) | waits.get(key, frozenset())
+            for side, key in box.items()
+            if self._is_taken(side, failed)
+        }
         strata: list[Tries] = []
-        for boxes, times in tries:
+        for on, _ in tries:
             apart: dict[frozenset[str], dict[Side, OnCommit]] = defaultdict(dict)
-            for side, on in boxes.items():
-                if self._is_taken(side, failed):
-                    box = box_of(side)
-                    after = all_waits.get(box, frozenset()) | waits.get(box, frozenset())
-                    apart[after][side] = OnCommit(on.failed, on.runs * times)
+            for side, counts in on.items():
+                if side in after:
+                    apart[after[side]][side] = counts
             strata += apart.values()
         return strata
 
@@ -296,7 +368,7 @@ class Trials:
         ]
         if same:
             return (sum(_failed(other, test) for other in same) + 0.5) / (len(same) + 1)
-        ran = sum(runs for tests, runs in self._lists.items() if tests >> test & 1)
+        ran = sum(runs for tests, runs in self._ran.items() if tests >> test & 1)
         return (self._fails[test] - 0.5) / ran
 
     @cached_property
@@ -308,7 +380,7 @@ class Trials:
         return runs
 
     @cached_property
-    def _lists(self) -> Counter[int]:
+    def _ran(self) -> Counter[int]:
         return Counter(run.ran for run in self.found.runs if run.hello_ok)
 
     @cached_property
@@ -318,17 +390,13 @@ class Trials:
         )
 
 
-def _ran_of(trials: Sequence[Trial]) -> Ran:
-    return tuple(sorted((trial[:2] for trial in trials), key=str))
-
-
 def _tries(trials: Sequence[Trial], test: int) -> Tries:
     """Return how often a test was tried on each box of a commit."""
     tries: dict[Side, OnCommit] = {}
-    for trial in trials:
-        if trial.ran >> test & 1:
-            failed, runs = tries.get(trial.side, _NONE)
-            tries[trial.side] = OnCommit(failed + (trial.failed >> test & 1), runs + 1)
+    for side, ran, failed in trials:
+        if ran >> test & 1:
+            before = tries.get(side, _NONE)
+            tries[side] = OnCommit(before.failed + (failed >> test & 1), before.runs + 1)
     return tries
 
 
@@ -370,6 +438,10 @@ def alike(trials: Sequence[Trial], check_time: Callable[[], None]) -> Iterator[S
         ]
         if len({trial.side for trial in members}) > 1:
             yield members
+
+
+def _is_of_bench(result: TestResult) -> bool:
+    return result.verdict is Verdict.INFRA
 
 
 def _failed(run: RunOutcomes, test: int) -> bool:

@@ -238,9 +238,14 @@ class OutcomeAnswers(Answers):
 
     def _notable(self, values: tuple[object, ...]) -> Notable:
         notable: dict[int, dict[int, TestResult]] = defaultdict(dict)
+        results: dict[object, TestResult] = {}
         for report, test, outcome, attempts, verdict in self._connection.rows(_NOTABLE, values):
-            result = TestResult(codec.OUTCOMES[outcome], attempts, codec.VERDICTS[verdict])
-            notable[report][test] = result
+            key = outcome, attempts, verdict
+            if key not in results:  # few differ
+                results[key] = TestResult(
+                    codec.OUTCOMES[outcome], attempts, codec.VERDICTS[verdict]
+                )
+            notable[report][test] = results[key]
         return notable
 
 
