@@ -99,7 +99,10 @@ def broken_by(
     the group is one of the listed commits, only those after its last place in the list." So a
     bisection by hand narrows the range.
     """
-    suspects = [_suspects(under_test) for _, under_test in failures]
+    # Many failures have the same changes under test.
+    unlike = {(id(tested.files), id(tested.sent)): tested for _, tested in failures}
+    of_changes = {same: _suspects(tested) for same, tested in unlike.items()}
+    suspects = [of_changes[id(tested.files), id(tested.sent)] for _, tested in failures]
     ranges = [tuple(suspect.values()) or None for suspect in suspects]
     # A list of the failing commit alone has none before it.
     listed = {
