@@ -449,9 +449,12 @@ class SeenProduct:
         return sorted(likely, key=lambda suspect: -suspect.chance)
 
 
+_PASSED = Step(1, 0)
+
+
 def _tries(result: TestResult | None) -> Step:
     if result is None:
-        return Step(1, 0)
+        return _PASSED
     retries = result.attempts - 1
     passed = result.outcome is Outcome.PASS
     return Step(1, 1, retries, retries - passed)
@@ -463,16 +466,12 @@ def steps_of(places: Sequence[int], counted: Sequence[Counted]) -> list[Step]:
     for run in counted:
         tries[run.at].append(run.tries)
     since = dict(zip(places[1:], places, strict=False))
-    return [
-        Step(
-            first=len(tries[at]),
-            first_failed=sum(step.first_failed for step in tries[at]),
-            retries=sum(step.retries for step in tries[at]),
-            retries_failed=sum(step.retries_failed for step in tries[at]),
-            commits=at - since.get(at, at - 1),
-        )
-        for at in places
-    ]
+    steps = []
+    for at in places:
+        first, failed, retries, retries_failed, _ = map(sum, zip(*tries[at], strict=True))
+        commits = at - since.get(at, at - 1)
+        steps.append(Step(first, failed, retries, retries_failed, commits))
+    return steps
 
 
 def flaky_runs(
