@@ -189,7 +189,8 @@ def flaky_tests(
         for of_product in outcomes
         if of_product.product in wanted
     }
-    pending = pending_by_test(history, scope, period) if seen else {}
+    shown_tests = [(Product(row.repo_key, row.suite), row.test_id) for row in shown.items]
+    pending = pending_by_test(history, shown_tests, period)
     suspects = []
     for row, rate in zip(shown.items, flake_rates(shown.items), strict=True):
         history.check_time()
@@ -200,11 +201,11 @@ def flaky_tests(
 
 
 def pending_by_test(
-    history: RecordedRuns, scope: Scope, period: Period
+    history: RecordedRuns, tests: Collection[TestKey], period: Period
 ) -> Mapping[TestKey, Sequence[Group]]:
-    """Return the pending failures of each test that failed in the period."""
+    """Return the pending failures of each of these tests that failed in the period."""
     pending: dict[TestKey, list[Group]] = defaultdict(list)
-    for group in groups_of(history, history.failures(scope, period)):
+    for group in groups_of(history, history.failures(Scope(), period, tests)):
         if group.label is Label.PENDING:
             lane = group.first.key.lane
             pending[lane.product, lane.test_id].append(group)
