@@ -155,8 +155,15 @@ class FullHistory:
                     ran[product, item.id, report.box_key, slot].append(item)
         return [BoxRuns(*cell, len(items), _notable(items)) for cell, items in ran.items()]
 
-    def failures(self, scope: Scope, period: Period) -> Sequence[Failure]:
-        hit = [self._by_id[failure_id] for failure_id in self.failing_items(scope, period)]
+    def failures(
+        self, scope: Scope, period: Period, tests: Collection[TestKey] | None = None
+    ) -> Sequence[Failure]:
+        failing = map(self._by_id.__getitem__, self.failing_items(scope, period))
+        hit = [
+            failure
+            for failure in failing
+            if tests is None or (failure.key.lane.product, failure.key.lane.test_id) in tests
+        ]
         return [
             *{member.id: member for failure in hit for member in self.together(failure)}.values()
         ]

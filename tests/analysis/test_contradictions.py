@@ -188,7 +188,8 @@ def _of_page(
     )
     if test.all is None:
         return
-    pending = pending_by_test(history, ALL, period).get((runs.product, test_id), ())
+    key = runs.product, test_id
+    pending = pending_by_test(history, [key], period).get(key, ())
     incidents = _incidents(history, period, test_id, bool(pending))
     about = About(history, runs, test_id, pending, incidents, notes)
     found = concluded(about, test, test.all)

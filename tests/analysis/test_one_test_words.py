@@ -36,7 +36,8 @@ def told(facts: Facts) -> Concluded:
     days = calendar_days(PERIOD, ZoneInfo("UTC"))
     found = one_test(history, runs, (runs.product, runs.tests[0]), days, "UTC")
     assert found.all is not None
-    pending = pending_by_test(history, Scope(), PERIOD).get((runs.product, runs.tests[0]), [])
+    key = runs.product, runs.tests[0]
+    pending = pending_by_test(history, [key], PERIOD).get(key, [])
     failing = failing_incidents(history, Scope(), PERIOD, runs.tests[0])
     about = About(history, runs, runs.tests[0], pending, failing, {})
     return concluded(about, found, found.all)

@@ -88,12 +88,15 @@ def causes_of(
     """Return the cause of each group. `members` returns the failures of those of some groups that
     have several, each in order of place; groups are numbered as in `failed`.
     """
-    stretches = _stretches(history, failed)
-    pools = _pools(history, failed, stretches, {})
+    stretches, numbers = _stretches(history, failed), range(len(failed))
+    pools = _pools(history, failed, stretches, numbers, {})
     common = _again_and_again(history, period, failed, pools, members)
     if common:
         # What fails beside them now and then is another pool.
-        pools = _pools(history, failed, stretches, common)
+        tests = {_test_of(failed[at]) for at in numbers if failed[at].key in common}
+        theirs = [at for at in numbers if _test_of(failed[at]) in tests]
+        pools = [pool for pool in pools if _test_of(failed[pool.members[0]]) not in tests]
+        pools += _pools(history, failed, stretches, theirs, common)
     causes: dict[int, Caused] = {}
     for pool in pools:
         began, ends = pool.began, pool.ends
@@ -106,7 +109,7 @@ def causes_of(
         for at in pool.members:
             passed = stretches[at].passed
             causes[at] = Caused(cause, began, ends, None if passed is None else passed.sha)
-    return [causes[at] for at in range(len(failed))]
+    return [causes[at] for at in numbers]
 
 
 def cause_of(first: FailureKey, ends: Ends, suspects: tuple[Commit, ...] | None) -> CauseKey:
@@ -137,21 +140,20 @@ def _pools(
     history: RecordedRuns,
     failed: Sequence[Failed],
     stretches: Sequence[Stretch],
+    numbers: Iterable[int],
     common: Mapping[FailureKey, int],
 ) -> list[_Pool]:
-    """Return the pools, the one with the first of the groups first. `common`: the numbers of what
-    fails together again and again, which is apart from others.
+    """Return the pools of the groups with these numbers, which are all of some tests. `common`: the
+    numbers of what fails together again and again, which is apart from others.
     """
     of_test: dict[object, list[int]] = defaultdict(list)
-    for at, (key, _, ends, _) in enumerate(failed):
-        test = key.lane._replace(box_key="")
-        of_test[test, ends.of_bench, common.get(key)].append(at)
+    for at in numbers:
+        of_test[_test_of(failed[at]), common.get(failed[at].key)].append(at)
     pools: list[list[int]] = []
-    for numbers in of_test.values():
+    for some in of_test.values():
         history.check_time()
-        parts = pooled([stretches[at] for at in numbers])
-        pools += ([numbers[at] for at in members] for members in parts)
-    pools.sort(key=min)
+        parts = pooled([stretches[at] for at in some])
+        pools += ([some[at] for at in members] for members in parts)
     began = _beginnings(history, failed, stretches, pools)
     return [
         _Pool(
@@ -161,6 +163,12 @@ def _pools(
         )
         for members, how in zip(pools, began, strict=True)
     ]
+
+
+def _test_of(group: Failed) -> tuple[object, ...]:
+    """Return what the groups of a pool have in common, whichever box they are of."""
+    repo_key, suite, test_id, _, branch = group.key.lane
+    return repo_key, suite, test_id, branch, group.ends.of_bench
 
 
 def _ends(ends: Sequence[Ends], stretches: Sequence[Stretch]) -> Ends:
@@ -188,13 +196,18 @@ def _beginnings(
     passes = [_passed(failed, stretches, members) for members in pools]
     since = _since(history, [failed[at] for at in firsts], passes)
     beginnings = []
+    touching: dict[tuple[int, int], tuple[Commit, ...]] = {}  # by what began with the same commits
     for at, passed, commits in zip(firsts, passes, since, strict=True):
         key, _, _, (files, _, _) = failed[at]
         if at in alone:
             beginnings.append(Began(key, None, commits, alone[at]))
             continue
-        touching = (commit for commit in commits or () if files and files.firmware_touch(commit))
-        beginnings.append(Began(key, passed, commits, tuple(touching) or None))
+        same = id(files), id(commits)
+        if same not in touching:
+            touching[same] = tuple(
+                commit for commit in commits or () if files and files.firmware_touch(commit)
+            )
+        beginnings.append(Began(key, passed, commits, touching[same] or None))
     return beginnings
 
 

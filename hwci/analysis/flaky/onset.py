@@ -114,38 +114,36 @@ def onset(steps: Sequence[Step], rates: Rates | None = None) -> Onset:
 
     tried = np.array(steps, dtype=float)
     first, retries, commits = tried[:, :2], tried[:, 2:4], tried[:, 4]
-    rates = rates or rates_beside({})
-    together = _Chain(first + retries, commits, rates)
-    apart = _Chain(first, commits, rates)
+    chain = _Chain((first + retries, first), commits, rates or rates_beside({}))
     passed, failed = retries.sum(axis=0) @ [[1, 0], [-1, 1]]
-    of_retries = betaln(failed + 1, passed + 1)
-    weights = np.concatenate([together.evidence, apart.evidence + of_retries])
+    together, apart = np.split(chain.evidence, 2)
+    weights = np.concatenate([together, apart + betaln(failed + 1, passed + 1)])
     weights = np.exp(weights - logsumexp(weights))
-    chances = np.concatenate([together.onsets(), apart.onsets()], axis=1) @ weights
-    still = np.concatenate([together.flaky_last, apart.flaky_last]) @ weights
-    before, never, *at = map(float, chances)
-    return Onset(at, before, never, float(still))
+    before, never, *at = map(float, chain.onsets() @ weights)
+    return Onset(at, before, never, float(chain.flaky_last @ weights))
 
 
 class _Chain:
-    """The chain for each pair of rates at once: never flaky yet, flaky, or fixed. `tried`: attempts
-    and failed ones of each step.
+    """The chain for each pair of rates at once: never flaky yet, flaky, or fixed. `ways`: attempts
+    and failed ones of each step, as each way of counting has them; each way has all pairs.
     """
 
-    def __init__(self, tried: Numbers, commits: Numbers, rates: Rates) -> None:
+    def __init__(self, ways: Sequence[Numbers], commits: Numbers, rates: Rates) -> None:
         import numpy as np
 
         # A change is as likely at each commit; about one to flaky and one back are expected.
         of_one = 1 / (commits.sum() + 1)
-        self._change = 1 - (1 - of_one) ** commits
-        self._again = 1 - (1 - _AGAIN * of_one) ** commits
-        attempts, failed = tried[:, :1], tried[:, 1:]
-        pairs = (rates.steady, rates.flaky)
-        logs = [failed * np.log(pair) + (attempts - failed) * np.log1p(-pair) for pair in pairs]
+        change = 1 - (1 - of_one) ** commits
+        again = 1 - (1 - _AGAIN * of_one) ** commits
+        self._change = np.stack([change, change, again], axis=1)[:, :, None]
+        logs = [
+            np.concatenate([_log_chances(tried, pair) for tried in ways], axis=1)
+            for pair in (rates.steady, rates.flaky)
+        ]
         most = np.maximum(*logs)
         self._steady, self._flaky = (np.exp(log - most) for log in logs)
         self._forward()
-        of_pair = np.log(rates.chance)
+        of_pair = np.tile(np.log(rates.chance), len(ways))
         self.evidence = of_pair + most.sum(axis=0) + np.log(self._scale).sum(axis=0)
 
     def _forward(self) -> None:
@@ -155,18 +153,19 @@ class _Chain:
         import numpy as np
 
         self._becomes, self._scale = np.zeros_like(self._steady), np.empty_like(self._steady)
-        never, flaky, fixed = 1 - _FLAKY_AT_FIRST, _FLAKY_AT_FIRST, 0.0
-        for at, (change, again) in enumerate(zip(self._change, self._again, strict=True)):
+        states = np.array([[1 - _FLAKY_AT_FIRST], [_FLAKY_AT_FIRST], [0.0]])
+        of_states = np.stack([self._steady, self._flaky, self._steady], axis=1)
+        stay = 1 - self._change
+        for at, chance in enumerate(of_states):
             if at:
-                becomes = self._becomes[at] = never * change + fixed * again
-                never = never * (1 - change)
-                fixed = fixed * (1 - again) + flaky * change
-                flaky = flaky * (1 - change) + becomes
-            never, fixed = never * self._steady[at], fixed * self._steady[at]
-            flaky = flaky * self._flaky[at]
-            scale = self._scale[at] = never + flaky + fixed
-            never, flaky, fixed = never / scale, flaky / scale, fixed / scale
-        self.flaky_last = flaky
+                changed = states * self._change[at]
+                states *= stay[at]
+                becomes = self._becomes[at] = changed[0] + changed[2]
+                states[1] += becomes
+                states[2] += changed[1]
+            states = states * chance
+            states /= np.add.reduce(states, out=self._scale[at])
+        self.flaky_last = states[1]
 
     def onsets(self) -> Numbers:
         """Return the chances of `before`, `never`, and an onset at each step.
@@ -176,15 +175,24 @@ class _Chain:
         """
         import numpy as np
 
-        last = len(self._change) - 1
-        chances = np.zeros((last + 3, self._steady.shape[1]))
-        never = flaky = fixed = np.ones(self._steady.shape[1])
+        last, stay = len(self._change) - 1, 1 - self._change
+        steady = self._steady / self._scale
+        stays, becomes = stay[:, ::2] * steady[:, None], self._change[:, 1] * steady
+        chances = np.zeros((last + 3, steady.shape[1]))
+        flaky, others = np.ones_like(steady[0]), np.ones_like(stays[0])
         for at in range(last, 0, -1):
-            change, steady = self._change[at], self._steady[at] / self._scale[at]
-            flaky = self._flaky[at] * flaky / self._scale[at]
-            chances[at + 2] = self._becomes[at] * flaky
-            flaky = (1 - change) * flaky + change * steady * fixed
-            never, fixed = (1 - change) * steady * never, (1 - self._again[at]) * steady * fixed
+            flaky = chances[at + 2] = self._flaky[at] * flaky / self._scale[at]
+            flaky = stay[at, 1] * flaky + becomes[at] * others[1]
+            others *= stays[at]
+        chances[3:] *= self._becomes[1:]
         chances[0] = _FLAKY_AT_FIRST * self._flaky[0] * flaky / self._scale[0]
-        chances[1] = (1 - _FLAKY_AT_FIRST) * self._steady[0] * never / self._scale[0]
+        chances[1] = (1 - _FLAKY_AT_FIRST) * self._steady[0] * others[0] / self._scale[0]
         return chances
+
+
+def _log_chances(tried: Numbers, rate: Numbers) -> Numbers:
+    """Return how likely these attempts, and failed ones, of each step are at each rate."""
+    import numpy as np
+
+    attempts, failed = tried[:, :1], tried[:, 1:]
+    return failed * np.log(rate) + (attempts - failed) * np.log1p(-rate)

@@ -189,7 +189,8 @@ def flaky_tests(
         for of_product in outcomes
         if of_product.product in wanted
     }
-    pending = pending_by_test(history, scope, period) if seen else {}
+    shown_tests = [(Product(row.repo_key, row.suite), row.test_id) for row in shown.items]
+    pending = pending_by_test(history, shown_tests, period)
     suspects = []
     for row, rate in zip(shown.items, flake_rates(shown.items), strict=True):
         history.check_time()
@@ -200,11 +201,11 @@ def flaky_tests(
 
 
 def pending_by_test(
-    history: RecordedRuns, scope: Scope, period: Period
+    history: RecordedRuns, tests: Collection[TestKey], period: Period
 ) -> Mapping[TestKey, Sequence[Group]]:
-    """Return the pending failures of each test that failed in the period."""
+    """Return the pending failures of each of these tests that failed in the period."""
     pending: dict[TestKey, list[Group]] = defaultdict(list)
-    for group in groups_of(history, history.failures(scope, period)):
+    for group in groups_of(history, history.failures(Scope(), period, tests)):
         if group.label is Label.PENDING:
             lane = group.first.key.lane
             pending[lane.product, lane.test_id].append(group)
@@ -449,9 +450,12 @@ class SeenProduct:
         return sorted(likely, key=lambda suspect: -suspect.chance)
 
 
+_PASSED = Step(1, 0)
+
+
 def _tries(result: TestResult | None) -> Step:
     if result is None:
-        return Step(1, 0)
+        return _PASSED
     retries = result.attempts - 1
     passed = result.outcome is Outcome.PASS
     return Step(1, 1, retries, retries - passed)
@@ -463,16 +467,12 @@ def steps_of(places: Sequence[int], counted: Sequence[Counted]) -> list[Step]:
     for run in counted:
         tries[run.at].append(run.tries)
     since = dict(zip(places[1:], places, strict=False))
-    return [
-        Step(
-            first=len(tries[at]),
-            first_failed=sum(step.first_failed for step in tries[at]),
-            retries=sum(step.retries for step in tries[at]),
-            retries_failed=sum(step.retries_failed for step in tries[at]),
-            commits=at - since.get(at, at - 1),
-        )
-        for at in places
-    ]
+    steps = []
+    for at in places:
+        first, failed, retries, retries_failed, _ = map(sum, zip(*tries[at], strict=True))
+        commits = at - since.get(at, at - 1)
+        steps.append(Step(first, failed, retries, retries_failed, commits))
+    return steps
 
 
 def flaky_runs(

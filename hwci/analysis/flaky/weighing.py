@@ -7,16 +7,18 @@ have one rate or each its own, and no rate is known. This module knows results b
 range and by their box. It knows no commit, no test and no clock.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate
 from math import exp, log, log1p, log2
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from hwci.analysis.certainty import RUNS_MAX, SURE, log_beta
 from hwci.contract.bisection import AT_ONCE_MAX
 from hwci.contract.suspects import Effort
+
+Value = TypeVar("Value")
 
 _BEFORE = (1.0, 39.0)
 _AFTER = (0.5, 0.5)
@@ -115,19 +117,26 @@ class _Side:
         ]
 
 
-def _sides(counts: Sequence[ByBox]) -> Iterator[tuple[_Side, _Side]]:
-    """Yield for each commit the results before it, and those from it on."""
+def _of_sides(
+    counts: Sequence[ByBox], value_of: Callable[[_Side], Value]
+) -> Iterator[tuple[Value, Value]]:
+    """Yield for each commit a value of the results before it, and one of those from it on."""
+    # Most commits of an estimate have no run: the values stay as they are.
+    ran = [{box: more for box, more in by_box.items() if any(more)} for by_box in counts]
     before, after = _Side(_BEFORE), _Side(_AFTER)
-    for by_box in counts:
+    for by_box in ran:
         after.add(by_box)
-    for by_box in counts:
-        yield before, after
-        before.add(by_box)
-        after.add(by_box, -1)
+    values = value_of(before), value_of(after)
+    for by_box in ran:
+        yield values
+        if by_box:
+            before.add(by_box)
+            after.add(by_box, -1)
+            values = value_of(before), value_of(after)
 
 
 def _log_chances(counts: Sequence[ByBox]) -> list[float]:
-    return [before.log_chance() + after.log_chance() for before, after in _sides(counts)]
+    return [before + after for before, after in _of_sides(counts, _Side.log_chance)]
 
 
 def chances(counts: Sequence[ByBox]) -> list[float]:
@@ -201,8 +210,8 @@ Rates = tuple[tuple[float, float], ...]
 
 def _rates(counts: Sequence[ByBox], boxes: Sequence[str]) -> dict[str, Rates]:
     of_commits = [
-        [*zip(before.rates(boxes), after.rates(boxes), strict=True)]
-        for before, after in _sides(counts)
+        zip(before, after, strict=True)
+        for before, after in _of_sides(counts, lambda side: side.rates(boxes))
     ]
     return dict(zip(boxes, zip(*of_commits, strict=True), strict=True))
 
@@ -212,8 +221,8 @@ def _best_on(box: str, rates: Rates, ways: Sequence[Sequence[float]]) -> Telling
     end, the chance of it together with each commit.
     """
     passing = tuple((1 - before, 1 - after) for before, after in rates)
-    ends = [_End(way, pairs) for way in ways for pairs in (rates, passing)]
-    left = [sum(end.uncertainty(at) for end in ends) for at in range(len(rates))]
+    ends = [_left(way, pairs) for way in ways for pairs in (rates, passing)]
+    left = [*map(sum, zip(*ends, strict=True))]
     best = min(range(len(left)), key=left.__getitem__)
     known = sum(_times_log(sum(way)) - sum(map(_times_log, way)) for way in ways)
     return TellingRun(best, box, known - left[best])
@@ -230,26 +239,24 @@ def _split(ways: Sequence[Sequence[float]], at: int, rates: Rates) -> Iterator[S
         yield from (way for way in (fails, passes) if sum(way) > _UNLIKELY)
 
 
-class _End:
-    """One way a run may end, and the ones beside it: the chance of it together with each commit,
-    where the test fails at the run's commit already, and where it does not yet.
+def _left(way: Sequence[float], rates: Rates) -> list[float]:
+    """Return for a run at each commit what is left to know after it ends so, times the chance of
+    it. `way`: how the runs beside it end, as the chance of that together with each commit.
     """
-
-    def __init__(self, way: Sequence[float], rates: Rates) -> None:
-        clean = [chance * before for chance, (before, _) in zip(way, rates, strict=True)]
-        broken = [chance * after for chance, (_, after) in zip(way, rates, strict=True)]
-        self._broken, self._clean = _upto(broken), _upto(clean)
-        self._broken_logs = _upto([*map(_times_log, broken)])
-        self._clean_logs = _upto([*map(_times_log, clean)])
-
-    def uncertainty(self, at: int) -> float:
-        """Return what is left to know after a run at a commit ends so, times the chance of it."""
-        total = self._broken[at] + self._clean[-1] - self._clean[at]
-        logs = self._broken_logs[at] + self._clean_logs[-1] - self._clean_logs[at]
-        return _times_log(total) - logs
+    clean = [chance * before for chance, (before, _) in zip(way, rates, strict=True)]
+    broken = [chance * after for chance, (_, after) in zip(way, rates, strict=True)]
+    clean_logs, broken_logs = _upto(map(_times_log, clean)), _upto(map(_times_log, broken))
+    clean, broken = _upto(clean), _upto(broken)
+    return [
+        # The test fails at the run's commit already, or does not yet.
+        _times_log(failing + clean[-1] - passing) - (failing_log + clean_logs[-1] - passing_log)
+        for failing, passing, failing_log, passing_log in zip(
+            broken, clean, broken_logs, clean_logs, strict=True
+        )
+    ]
 
 
-def _upto(values: Sequence[float]) -> list[float]:
+def _upto(values: Iterable[float]) -> list[float]:
     return [*accumulate(values)]
 
 

@@ -99,16 +99,20 @@ def broken_by(
     the group is one of the listed commits, only those after its last place in the list." So a
     bisection by hand narrows the range.
     """
-    suspects = [_suspects(under_test) for _, under_test in failures]
+    # Many failures have the same changes under test.
+    changes = [(id(tested.files), id(tested.sent)) for _, tested in failures]
+    unlike = {same: tested for same, (_, tested) in zip(changes, failures, strict=True)}
+    touching = {same: _suspects(tested) for same, tested in unlike.items()}
+    listed = {same: [commit.sha for commit in _listed(tested)] for same, tested in unlike.items()}
+    suspects = [touching[same] for same in changes]
     ranges = [tuple(suspect.values()) or None for suspect in suspects]
     # A list of the failing commit alone has none before it.
-    listed = {
-        at: [commit.sha for commit in _listed(failures[at][1])]
-        for at, suspect in enumerate(suspects)
-        if suspect
-    }
-    groups = [at for at, shas in listed.items() if shas != [failures[at][0].sha]]
-    passes = history.last_passes_before([(failures[at][0], listed[at]) for at in groups])
+    groups = [
+        at
+        for at, (key, _) in enumerate(failures)
+        if suspects[at] and listed[changes[at]] != [key.sha]
+    ]
+    passes = history.last_passes_before([(failures[at][0], listed[changes[at]]) for at in groups])
     for at, passed in zip(groups, passes, strict=True):
         if passed is not None:
             after = last_place(_listed(failures[at][1]), passed)

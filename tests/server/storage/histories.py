@@ -221,6 +221,9 @@ def _about_period(
     yield "run_starts", [list(starts) for starts in history.run_starts(scope, period)]
     tests = set(keys)
     never_ran = (Product(REPOS[0], "never ran"), "boot"), (Product(REPOS[0], SUITES[0]), "never")
+    some = [*sorted(tests)[::2], *never_ran]
+    of_some = history.failures(scope, period, some)
+    yield "failures of tests", sorted(of_some, key=lambda one: one.id)
     third = (period.end - period.start) / 3
     uneven = Slots(period, [period.start, period.start, period.start + third])
     for slots in (*(equal_slots(period, count) for count in (1, 7, 90)), uneven):

@@ -132,7 +132,8 @@ def said_of(fleet: Simulated, test_id: str = TEST) -> Concluded:
     days = calendar_days(period, ZoneInfo("UTC"))
     test = one_test(history, runs, (runs.product, test_id), days, "UTC")
     assert test.all is not None
-    pending = pending_by_test(history, Scope(), period).get((runs.product, test_id), [])
+    key = runs.product, test_id
+    pending = pending_by_test(history, [key], period).get(key, [])
     failing = failing_incidents(history, Scope(), period, test_id) if pending else []
     return concluded(About(history, runs, test_id, pending, failing, {}), test, test.all)
 

@@ -14,7 +14,7 @@ from hwci.contract.suspects import FlakyRow
 from hwci.engine.calendar import calendar_days
 from hwci.engine.history import Listing
 from hwci.engine.page.over_time import flaky_over_time
-from hwci.engine.periods import slots_of
+from hwci.engine.periods import equal_slots
 from hwci.server.services.access import Viewer
 from hwci.server.services.analysis.asking import Analysis, Answers, Asked, asked, bounds, note
 from hwci.server.services.analysis.benches import notes_of
@@ -50,7 +50,7 @@ class FlakyTests(Analysis):
             if query.detail is Detail.ANSWERS:
                 return query.page_of(suspects, rows_of.answered)
             tests = Listing([suspect.test for suspect in suspects.items], suspects.total)
-            by_box = flaky_over_time(about.history, tests, slots_of(query.days, period))
+            by_box = flaky_over_time(about.history, tests, equal_slots(period, 1))
             rates = [_rates_by_box(test.boxes) for test in by_box.items]
             whole = map(rows_of.whole, suspects.items, rates)
             return query.page_of(Listing([*whole], suspects.total))

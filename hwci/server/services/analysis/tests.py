@@ -42,7 +42,8 @@ class Tests(Analysis):
             if runs is None or test.all is None:
                 require_known_test(history, product, query.test_id)
                 return test
-            pending = pending_by_test(history, scope, period).get((product, query.test_id), [])
+            key = product, query.test_id
+            pending = pending_by_test(history, [key], period).get(key, [])
             failing = failing_incidents(*seen, query.test_id) if pending else []
             about = About(history, runs, query.test_id, pending, failing, notes)
             return with_words(test, concluded(about, test, test.all))

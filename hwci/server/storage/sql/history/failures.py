@@ -6,6 +6,7 @@ States of failures are read as `derive.py` keeps them; what ran around a failure
 reports along the branch, lazily, and ends when enough is found.
 """
 
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import cache
@@ -15,7 +16,7 @@ from uuid import UUID
 
 from hwci.contract.vocabulary import Outcome
 from hwci.engine.derived.rows import Bench, Track
-from hwci.engine.facts import FailureKey, Lane, Product
+from hwci.engine.facts import FailureKey, Lane, Product, TestKey
 from hwci.engine.history import Episode, FailingRun, Failure, LaneCommit, LaneRun, Place, Scope
 from hwci.engine.periods import Period
 from hwci.server.storage.sql import codec
@@ -54,13 +55,15 @@ LEFT JOIN episode e
   )
 """
 _FAILING = f"{REPORTS} AND r.hello_ok = 1 {ITEMS} AND i.outcome = 1"
-_WITH_GROUPS = f"""
+_FAILING_OF_TESTS = f"{_FAILING} AND i.test IN (SELECT j.value FROM json_each(?) j)"
+_WITH_GROUPS, _OF_TESTS = (
+    f"""
 WITH hit AS MATERIALIZED (
   SELECT DISTINCT
     f.product_id, f.box_key, f.branch, f.test, f.passed,
     coalesce(e.first_rank, f.rank) AS first_rank, coalesce(e.last_rank, f.rank) AS last_rank,
     e.fix_sha
-  {_FAILING}
+  {failing}
   CROSS JOIN failure f ON f.org_id = i.org_id AND f.id = i.failure_id
   {_EPISODE}
 )
@@ -71,6 +74,8 @@ CROSS JOIN failure f INDEXED BY failure_lane
   AND f.test = h.test AND f.passed = h.passed AND f.rank BETWEEN h.first_rank AND h.last_rank
 {_PLACE}
 """
+    for failing in (_FAILING, _FAILING_OF_TESTS)
+)
 _TOGETHER = f"""
 WITH hit AS MATERIALIZED (
   SELECT f.product_id, f.box_key, f.branch, f.test, e.first_rank, e.last_rank, e.fix_sha
@@ -150,9 +155,23 @@ ORDER BY r.started_at DESC, r.run_id DESC, r.run_attempt DESC LIMIT 1
 class FailureAnswers(Answers):
     """Answers from `failure`, and from `report` and `item` along a branch."""
 
-    def failures(self, scope: Scope, period: Period) -> Sequence[Failure]:
-        values = (*self._window(scope, period), self._org)
-        return self._failures(self._connection.rows(_WITH_GROUPS, values))
+    def failures(
+        self, scope: Scope, period: Period, tests: Collection[TestKey] | None = None
+    ) -> Sequence[Failure]:
+        if tests is None:
+            values = (*self._window(scope, period), self._org)
+            return self._failures(self._connection.rows(_WITH_GROUPS, values))
+        of_product: dict[Product, list[str]] = defaultdict(list)
+        for product, test_id in tests:
+            if scope.holds(*product) and product in self._products:
+                of_product[product].append(test_id)
+        rows = []
+        for product, ids in of_product.items():
+            numbers = self._test_numbers(self._products[product], ids).values()
+            window = self._window(Scope(*product), period)
+            values = (*window, codec.numbers(numbers), self._org)
+            rows += self._connection.rows(_OF_TESTS, values)
+        return self._failures(rows)
 
     def failing_items(self, scope: Scope, period: Period) -> Mapping[UUID, int]:
         rows = self._connection.rows(

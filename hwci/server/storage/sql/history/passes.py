@@ -12,7 +12,7 @@ from itertools import islice
 from typing import Any
 from uuid import UUID
 
-from hwci.engine.facts import FailureKey, Lane, failure_id
+from hwci.engine.facts import FailureKey, failure_id
 from hwci.engine.history import Place
 from hwci.server.storage.sql import codec
 from hwci.server.storage.sql.history.shown import ShownAnswers
@@ -74,7 +74,7 @@ _SINCE_LAST_RUN, _OF_ALL = map(_REPORTS_FROM.format, (_LAST_RUN, _BACK))
 commits so far back.
 """
 
-_On = tuple[Lane, str]  # the lane without its test, and the commit
+_On = tuple[str, ...]  # the lane without its test, and the commit
 
 
 class PassAnswers(ShownAnswers):
@@ -109,7 +109,8 @@ class PassAnswers(ShownAnswers):
         on: dict[_On, dict[int, FailureKey]] = defaultdict(dict)
         for failure in failures:
             test = numbers[failure.lane.product][failure.lane.test_id]
-            on[failure.lane._replace(test_id=""), failure.sha][test] = failure
+            repo_key, suite, _, box_key, branch = failure.lane
+            on[repo_key, suite, box_key, branch, failure.sha][test] = failure
         org_id = UUID(bytes=self._org)
         tests = {failure_id(org_id, next(iter(some.values()))).bytes: some for some in on.values()}
         ids = iter([*tests])
