@@ -13,19 +13,19 @@ from dataclasses import dataclass, field
 from enum import IntEnum, auto
 from typing import TYPE_CHECKING
 
+from hwci.analysis.benches.trials import packed
 from hwci.engine.test_sets import CountedTests
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
 
-    from hwci.analysis.benches.trials import Side, Trial
+    from hwci.analysis.benches.trials import Bytes, Side, Trial
 
     Numbers = NDArray[np.float64]
     Whole = NDArray[np.int64]
-    Bytes = NDArray[np.uint8]
 
 _CELLS = 4_000_000  # results that are looked at together
 _ROWS = 200_000  # rows of tests on boxes, before those of one test and box are added up
@@ -233,15 +233,6 @@ def _columns(
     for start in range(0, len(numbers), at_once):
         some = numbers[start : start + at_once]
         yield some, _bits(ran, some), _bits(failed, some)
-
-
-def packed(sets: Iterable[int], width: int) -> Bytes:
-    """Return sets of tests as rows of bytes, eight tests in each, the first in the lowest bit."""
-    import numpy as np
-
-    return np.frombuffer(
-        b"".join(tests.to_bytes(width, "little") for tests in sets), np.uint8
-    ).reshape(-1, width)
 
 
 def _bits(sets: Bytes, tests: Whole) -> NDArray[np.bool_]:

@@ -10,7 +10,7 @@ because another passed or failed are kept apart (`presence.py`).
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
@@ -19,14 +19,18 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from hwci.analysis.benches.blame import Blame, OnCommit, Uncompared, blame, uncompared
 from hwci.analysis.benches.presence import Order, is_rerun, orders
-from hwci.analysis.benches.strata import packed
 from hwci.analysis.outcomes import FirstAttempts, ProductOutcomes, RunOutcomes
 from hwci.contract.runs import TestResult
 from hwci.contract.vocabulary import Outcome, Verdict
 from hwci.engine.test_sets import CountedTests, mask_of
 
 if TYPE_CHECKING:
-    from hwci.analysis.benches.strata import Bytes, Whole
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from hwci.analysis.benches.blame import Whole
+
+    Bytes = NDArray[np.uint8]
 
 LOST_TESTS_MIN = 3
 """So many failures in a row end a run that lost its board, at least."""
@@ -398,6 +402,15 @@ def _tries(trials: Sequence[Trial], test: int) -> Tries:
             before = tries.get(side, _NONE)
             tries[side] = OnCommit(before.failed + (failed >> test & 1), before.runs + 1)
     return tries
+
+
+def packed(sets: Iterable[int], width: int) -> Bytes:
+    """Return sets of tests as rows of bytes, eight tests in each, the first in the lowest bit."""
+    import numpy as np
+
+    return np.frombuffer(
+        b"".join(tests.to_bytes(width, "little") for tests in sets), np.uint8
+    ).reshape(-1, width)
 
 
 def _waits(orders: Collection[Order]) -> Mapping[str, frozenset[str]]:
