@@ -26,7 +26,7 @@ HEAD = """\
 
 def script() -> str:
     """Return `words.js`: each constant that the scripts import of it, under its name."""
-    modules = (resolve_name(f"hwci.contract.{path.stem}") for path in SHAPES.glob("[a-z]*.py"))
+    modules = map(_module, sorted(SHAPES.rglob("[a-z]*.py")))
     constants = {name: value for module in modules for name, value in vars(module).items()}
     words = {name: _plain(constants[name]) for name in sorted({*_imported()})}
     lines = (
@@ -34,6 +34,10 @@ def script() -> str:
         for name, value in words.items()
     )
     return "\n".join([HEAD, *lines, ""])
+
+
+def _module(path: Path) -> object:
+    return resolve_name(".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts))
 
 
 def _imported() -> Iterator[str]:

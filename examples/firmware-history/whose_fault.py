@@ -13,7 +13,7 @@ from typing import Any
 from uuid import UUID
 
 from hwci.ci.project import read_project
-from hwci.contract.failures import ResolvedFailure
+from hwci.contract.failures.failures import ResolvedFailure
 from hwci.contract.vocabulary import Label, Outcome, Trigger, Verdict
 from hwci.engine.facts import Facts, Product
 from hwci.engine.full_history import FullHistory

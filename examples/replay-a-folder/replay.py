@@ -10,9 +10,9 @@ from uuid import UUID
 
 from pydantic import ValidationError
 
-from hwci.contract.failures import ResolvedFailure
-from hwci.contract.merges import Merge
-from hwci.contract.metrics import MetricsPage
+from hwci.contract.failures.failures import ResolvedFailure
+from hwci.contract.page.metrics import MetricsPage
+from hwci.contract.runs.merges import Merge
 from hwci.engine.facts import Facts, Product, Report, SuiteConfig
 from hwci.engine.full_history import FullHistory
 from hwci.engine.history import Scope

@@ -9,9 +9,9 @@ from hwci.analysis.flaky.suspect_words import of_suspect
 from hwci.analysis.flaky.suspects import Suspect, bisected
 from hwci.analysis.statement_words import answer
 from hwci.analysis.statements import known_of_row
-from hwci.contract.flaky_tests import FlakyTest
+from hwci.contract.flaky.flaky_tests import FlakyTest
+from hwci.contract.flaky.suspects import AnsweredTest, BoxFlakeRate, RatedTest, SuspectedTest
 from hwci.contract.shares import Share
-from hwci.contract.suspects import AnsweredTest, BoxFlakeRate, RatedTest, SuspectedTest
 
 
 def rated(test: FlakyTest, rate: Share) -> RatedTest:

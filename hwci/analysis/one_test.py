@@ -17,8 +17,7 @@ from typing import NamedTuple
 from hwci.analysis.benches.trials import Trials
 from hwci.analysis.certainty import rates, share
 from hwci.analysis.outcomes import ProductOutcomes, RecordedRuns, RunOutcomes
-from hwci.contract.days import CalendarDay
-from hwci.contract.one_test import (
+from hwci.contract.flaky.one_test import (
     CommitMark,
     DayTries,
     Given,
@@ -28,7 +27,8 @@ from hwci.contract.one_test import (
     TriesOnBox,
     Verdicts,
 )
-from hwci.contract.runs import TestResult
+from hwci.contract.periods.days import CalendarDay
+from hwci.contract.runs.runs import TestResult
 from hwci.contract.vocabulary import Outcome
 from hwci.engine.facts import TestKey
 from hwci.engine.page.over_time import BOXES_MAX

@@ -16,9 +16,9 @@ from hwci.analysis.flaky.suspects import NEVER_PASSED, SeenProduct, Since
 from hwci.analysis.outcomes import ProductOutcomes, RecordedRuns
 from hwci.analysis.statement_words import answer
 from hwci.analysis.statements import Known, known_of
-from hwci.contract.benches import Note
-from hwci.contract.flaky_tests import is_broken
-from hwci.contract.one_test import OneTest, Tries
+from hwci.contract.boxes.benches import Note
+from hwci.contract.flaky.flaky_tests import is_broken
+from hwci.contract.flaky.one_test import OneTest, Tries
 from hwci.contract.statements import Statement
 from hwci.contract.vocabulary import Claim
 from hwci.engine.rules.labels import Group

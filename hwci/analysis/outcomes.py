@@ -15,7 +15,7 @@ from operator import or_
 from typing import NamedTuple, Protocol
 from uuid import UUID
 
-from hwci.contract.runs import TestResult
+from hwci.contract.runs.runs import TestResult
 from hwci.contract.vocabulary import Outcome, Trigger
 from hwci.engine.facts import FailureKey, Lane, Product
 from hwci.engine.history import ANYWHERE, History, Place, Scope, Where

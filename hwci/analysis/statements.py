@@ -22,7 +22,7 @@ from hwci.analysis.flaky.suspects import (
     Tried,
     culprits,
 )
-from hwci.contract.benches import Note
+from hwci.contract.boxes.benches import Note
 from hwci.contract.statements import Statement
 from hwci.contract.vocabulary import Claim
 from hwci.engine.rules.labels import Group

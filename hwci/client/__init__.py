@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from hwci.client._sync import Client
     from hwci.client.errors import HwciError
     from hwci.client.session import Session
-    from hwci.contract.failures import Failure, FailureEvidence, ResolvedFailure
-    from hwci.contract.flaky_tests import FlakyTest
-    from hwci.contract.merges import Merge
-    from hwci.contract.metrics import MetricsPage
-    from hwci.contract.products import Product, SuiteConfig
-    from hwci.contract.runs import Run, RunDetail, RunEvent
+    from hwci.contract.failures.failures import Failure, FailureEvidence, ResolvedFailure
+    from hwci.contract.flaky.flaky_tests import FlakyTest
+    from hwci.contract.page.metrics import MetricsPage
+    from hwci.contract.runs.merges import Merge
+    from hwci.contract.runs.products import Product, SuiteConfig
+    from hwci.contract.runs.runs import Run, RunDetail, RunEvent
     from hwci.contract.shape import ListPage
     from hwci.contract.vocabulary import (
         FailureClass,
@@ -86,12 +86,12 @@ _HOMES = {
     "hwci.client._sync": "Client",
     "hwci.client.errors": "HwciError",
     "hwci.client.session": "Session",
-    "hwci.contract.failures": "Failure FailureEvidence ResolvedFailure",
-    "hwci.contract.flaky_tests": "FlakyTest",
-    "hwci.contract.merges": "Merge",
-    "hwci.contract.metrics": "MetricsPage",
-    "hwci.contract.products": "Product SuiteConfig",
-    "hwci.contract.runs": "Run RunDetail RunEvent",
+    "hwci.contract.failures.failures": "Failure FailureEvidence ResolvedFailure",
+    "hwci.contract.flaky.flaky_tests": "FlakyTest",
+    "hwci.contract.runs.merges": "Merge",
+    "hwci.contract.page.metrics": "MetricsPage",
+    "hwci.contract.runs.products": "Product SuiteConfig",
+    "hwci.contract.runs.runs": "Run RunDetail RunEvent",
     "hwci.contract.shape": "ListPage",
     "hwci.contract.vocabulary": (
         "FailureClass Label Outcome Role RunEventType RunStatus Trigger Verdict"

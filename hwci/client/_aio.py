@@ -51,7 +51,7 @@ from hwci.client._resources import (
 )
 from hwci.client.following import Follower
 from hwci.client.resources import AsyncResources
-from hwci.contract.runs import RunEvent
+from hwci.contract.runs.runs import RunEvent
 from hwci.contract.shape import ListPage
 from hwci.wire.endpoint import Endpoint
 

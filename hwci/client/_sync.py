@@ -60,7 +60,7 @@ from hwci.wire.endpoint import Endpoint
 
 if TYPE_CHECKING:
     from hwci.client.following import Follower
-    from hwci.contract.runs import RunEvent
+    from hwci.contract.runs.runs import RunEvent
 
 T = TypeVar("T")
 Item = TypeVar("Item")

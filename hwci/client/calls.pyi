@@ -6,27 +6,32 @@ from datetime import datetime
 from typing import Required, TypedDict, Unpack
 
 from hwci.client._call import Call, Id
-from hwci.contract.benches import Benches, OneBox
-from hwci.contract.bisection import Bisection
-from hwci.contract.boxes import Box, BoxNote
-from hwci.contract.causes import Cause
-from hwci.contract.days import Days
-from hwci.contract.explanations import Explanation, Gaps
-from hwci.contract.failures import Failure, FailureEvidence, ResolvedFailure, ReviewedFailures
-from hwci.contract.flaky_history import FlakyHistories
-from hwci.contract.flaky_tests import FlakyTest
-from hwci.contract.incidents import Incident
-from hwci.contract.lost_boards import LostBoardCounts
-from hwci.contract.merges import AnnouncedMerge, CheckedMerge, ExplainedMerge, Merge, MergePlan
-from hwci.contract.metrics import MetricsPage, SuiteConfigPlan, Trend
-from hwci.contract.one_test import OneTest
-from hwci.contract.products import Product, SuiteConfig
-from hwci.contract.runs import OpenedRun, Run, RunDetail
+from hwci.contract.boxes.benches import Benches, OneBox
+from hwci.contract.boxes.boxes import Box, BoxNote
+from hwci.contract.failures.causes import Cause
+from hwci.contract.failures.explanations import Explanation, Gaps
+from hwci.contract.failures.failures import (
+    Failure,
+    FailureEvidence,
+    ResolvedFailure,
+    ReviewedFailures,
+)
+from hwci.contract.failures.incidents import Incident
+from hwci.contract.failures.lost_boards import LostBoardCounts
+from hwci.contract.flaky.bisection import Bisection
+from hwci.contract.flaky.flaky_history import FlakyHistories
+from hwci.contract.flaky.flaky_tests import FlakyTest
+from hwci.contract.flaky.one_test import OneTest
+from hwci.contract.flaky.suspects import AnsweredTest, RatedTest, SuspectedTest
+from hwci.contract.page.metrics import MetricsPage, SuiteConfigPlan, Trend
+from hwci.contract.periods.days import Days
+from hwci.contract.periods.times_to_fix import TimesToFix
+from hwci.contract.periods.trends import Trends
+from hwci.contract.runs.merges import AnnouncedMerge, CheckedMerge, ExplainedMerge, Merge, MergePlan
+from hwci.contract.runs.products import Product, SuiteConfig
+from hwci.contract.runs.runs import OpenedRun, Run, RunDetail
 from hwci.contract.scope import TestName
 from hwci.contract.shape import ListPage
-from hwci.contract.suspects import AnsweredTest, RatedTest, SuspectedTest
-from hwci.contract.times_to_fix import TimesToFix
-from hwci.contract.trends import Trends
 from hwci.contract.vocabulary import FailureClass, Label, RankBy, Role, RunEnding, RunStatus
 from hwci.wire.accounts import (
     AuditEntryAnswer,

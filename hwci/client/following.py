@@ -25,7 +25,7 @@ from hwci.client._protocol import (
     retry_delay,
 )
 from hwci.client.errors import AnswerShapeError, InvalidCallError
-from hwci.contract.runs import RunEvent
+from hwci.contract.runs.runs import RunEvent
 from hwci.contract.vocabulary import RunEventType
 from hwci.wire.codec import from_json
 from hwci.wire.endpoints.runs import FOLLOW_RUNS

@@ -6,7 +6,7 @@ zone, and knows nothing that happens on it.
 from datetime import UTC, date, datetime, timedelta, tzinfo
 from itertools import pairwise
 
-from hwci.contract.days import CalendarDay
+from hwci.contract.periods.days import CalendarDay
 from hwci.engine.periods import Period
 
 DAYS_MAX = 92

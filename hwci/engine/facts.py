@@ -14,9 +14,9 @@ from functools import lru_cache
 from typing import NamedTuple
 from uuid import UUID, uuid5
 
-from hwci.contract.commits import ChangeList
-from hwci.contract.merges import Merge
-from hwci.contract.products import Links, Targets
+from hwci.contract.runs.commits import ChangeList
+from hwci.contract.runs.merges import Merge
+from hwci.contract.runs.products import Links, Targets
 from hwci.contract.vocabulary import Outcome, ReviewAction, Trigger, Verdict
 
 

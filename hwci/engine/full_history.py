@@ -14,8 +14,8 @@ from functools import cached_property
 from typing import NamedTuple
 from uuid import UUID
 
-from hwci.contract.commits import ChangeList
-from hwci.contract.merges import Merge
+from hwci.contract.runs.commits import ChangeList
+from hwci.contract.runs.merges import Merge
 from hwci.contract.vocabulary import FailureClass, Outcome
 from hwci.engine.facts import (
     Facts,

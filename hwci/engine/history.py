@@ -12,8 +12,8 @@ from datetime import datetime
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 from uuid import UUID
 
-from hwci.contract.commits import ChangeList
-from hwci.contract.merges import Merge
+from hwci.contract.runs.commits import ChangeList
+from hwci.contract.runs.merges import Merge
 from hwci.contract.scope import ProductKey
 from hwci.contract.vocabulary import FailureClass, Outcome, Reason, Verdict
 from hwci.engine.facts import FailureKey, Lane, Product, Review, SuiteConfig, TestKey

@@ -11,9 +11,9 @@ from typing import Annotated
 from pydantic import AfterValidator, Field, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
 
-from hwci.contract import products
-from hwci.contract.commits import ChangeList, Commit
-from hwci.contract.merges import Merge
+from hwci.contract.runs import products
+from hwci.contract.runs.commits import ChangeList, Commit
+from hwci.contract.runs.merges import Merge
 from hwci.contract.vocabulary import Outcome, Trigger, Verdict
 from hwci.engine import facts
 from hwci.engine.patterns import check_patterns

@@ -11,7 +11,7 @@ from typing import Annotated, Literal
 from pydantic import Field, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
 
-from hwci.contract.runs import RunEvent
+from hwci.contract.runs.runs import RunEvent
 from hwci.contract.vocabulary import Outcome, RunEnding, RunStatus
 from hwci.wire import limits
 from hwci.wire.accounts import Secret

@@ -4,7 +4,7 @@
 import random
 from dataclasses import replace
 
-from hwci.contract.commits import ChangeList
+from hwci.contract.runs.commits import ChangeList
 from hwci.contract.vocabulary import Label, ReviewAction
 from hwci.engine.facts import Facts, Product, Report, Review
 from hwci.engine.full_history import FullHistory

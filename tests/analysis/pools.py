@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from hwci.contract.commits import Commit
+from hwci.contract.runs.commits import Commit
 from hwci.contract.vocabulary import Verdict
 from hwci.engine.facts import Report
 from tests.engine.timeline import Past, changes, commit, item, report

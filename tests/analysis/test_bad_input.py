@@ -13,7 +13,7 @@ from hwci.analysis.failures.what_if import what_if
 from hwci.analysis.flaky.suspects import flaky_tests
 from hwci.analysis.merges.merge_plan import plan
 from hwci.analysis.merges.unchecked import explain
-from hwci.contract.merges import Merge
+from hwci.contract.runs.merges import Merge
 from hwci.contract.vocabulary import Label
 from hwci.engine.facts import Facts, Report
 from hwci.engine.rules.labels import groups_of

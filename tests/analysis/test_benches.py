@@ -23,7 +23,7 @@ from hwci.analysis.benches.health import covered
 from hwci.analysis.benches.report import KnownOfBoxes, benches
 from hwci.analysis.benches.strata import Strata, Sum
 from hwci.analysis.benches.trials import Trial, box_of
-from hwci.contract.benches import Benches, BoxHealth, Counts, Note
+from hwci.contract.boxes.benches import Benches, BoxHealth, Counts, Note
 from hwci.contract.shares import Share
 from hwci.contract.vocabulary import NotCompared, Outcome
 from hwci.engine.facts import Facts, Part, Report, TestItem

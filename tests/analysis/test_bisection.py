@@ -15,7 +15,7 @@ from hwci.analysis.flaky.bisection import (
     progress,
 )
 from hwci.analysis.flaky.weighing import Counts
-from hwci.contract.bisection import Bisected, NextRun
+from hwci.contract.flaky.bisection import Bisected, NextRun
 from hwci.contract.vocabulary import MissingCommit, Outcome
 from hwci.engine.facts import Product, Report
 from hwci.engine.periods import Period

@@ -9,8 +9,8 @@ from hwci.analysis.failures.causes import (
     described,
     to_review,
 )
-from hwci.contract.causes import Cause
-from hwci.contract.commits import Commit, FilesOfKind
+from hwci.contract.failures.causes import Cause
+from hwci.contract.runs.commits import Commit, FilesOfKind
 from hwci.contract.vocabulary import FailureClass, FileKind, Outcome
 from hwci.engine.facts import Report
 from hwci.engine.page.reading import read_classified

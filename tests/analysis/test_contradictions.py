@@ -24,7 +24,7 @@ from hwci.analysis.one_test_words import About, concluded
 from hwci.analysis.outcomes import ProductOutcomes, RecordedRuns
 from hwci.analysis.statement_words import answer
 from hwci.analysis.statements import known_of_row
-from hwci.contract.benches import Note, TestOnBox
+from hwci.contract.boxes.benches import Note, TestOnBox
 from hwci.contract.statements import Statement
 from hwci.contract.vocabulary import Claim
 from hwci.engine.calendar import calendar_days

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from hwci.analysis.failures.gaps import Decides, Filling, budget
-from hwci.contract.commits import ChangeList, Commit
-from hwci.contract.explanations import Gaps
+from hwci.contract.failures.explanations import Gaps
+from hwci.contract.runs.commits import ChangeList, Commit
 from hwci.contract.vocabulary import FailureClass, Gap, Label, Outcome, Verdict
 from hwci.engine.facts import Facts, Product, Report, SuiteConfig
 from hwci.engine.full_history import FullHistory

@@ -8,8 +8,8 @@ from dataclasses import replace
 import pytest
 
 from hwci.analysis.failures.incidents import Described, Incident, described, failures_of, incidents
-from hwci.contract.incidents import Merged
-from hwci.contract.merges import Merge
+from hwci.contract.failures.incidents import Merged
+from hwci.contract.runs.merges import Merge
 from hwci.contract.vocabulary import Label
 from hwci.engine.facts import Report
 from hwci.engine.page.reading import read_failures

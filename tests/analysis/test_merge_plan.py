@@ -11,7 +11,7 @@ from itertools import combinations, product
 from typing import Any
 
 from hwci.analysis.merges.merge_plan import CommitRun, LeastRuns, plan
-from hwci.contract.merges import Merge
+from hwci.contract.runs.merges import Merge
 from hwci.contract.vocabulary import MissingRun
 from hwci.engine.facts import Part, Report
 from tests.engine.timeline import ALL, EVER, MAIN, ORG, REPO, SUITE, Past, changes, minute, report

@@ -7,7 +7,7 @@ from hwci.analysis.benches.by_parts import sure_shares
 from hwci.analysis.benches.one_box import one_box
 from hwci.analysis.benches.report import KnownOfBoxes, benches
 from hwci.analysis.certainty import Tally
-from hwci.contract.benches import BoxShares, FailedAlone, Note, OneBox
+from hwci.contract.boxes.benches import BoxShares, FailedAlone, Note, OneBox
 from hwci.contract.shares import Share
 from hwci.engine.facts import Facts, Report
 from hwci.engine.history import Scope

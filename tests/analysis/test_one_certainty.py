@@ -15,7 +15,7 @@ from hwci.analysis.flaky.bisection import Asked, progress
 from hwci.analysis.flaky.suspects import Intermittent, SeenProduct, Suspect, flaky_tests
 from hwci.analysis.one_test import one_test
 from hwci.analysis.one_test_words import About, concluded
-from hwci.contract.bisection import Bisected
+from hwci.contract.flaky.bisection import Bisected
 from hwci.contract.vocabulary import MissingCommit
 from hwci.engine.calendar import calendar_days
 from hwci.engine.facts import Product

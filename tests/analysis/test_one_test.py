@@ -10,8 +10,8 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from hwci.analysis.one_test import one_test
-from hwci.contract.days import CalendarDay
-from hwci.contract.one_test import Given, OneTest, Took, TriesOnBox, Verdicts
+from hwci.contract.flaky.one_test import Given, OneTest, Took, TriesOnBox, Verdicts
+from hwci.contract.periods.days import CalendarDay
 from hwci.contract.shares import Share
 from hwci.engine.calendar import calendar_days
 from hwci.engine.facts import Facts, Product, Report

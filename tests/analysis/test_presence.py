@@ -16,7 +16,7 @@ import pytest
 from hwci.analysis.benches.blame import Blamed
 from hwci.analysis.benches.presence import COMMITS_MIN, Ended, Follows, Order, orders
 from hwci.analysis.benches.trials import Trials
-from hwci.contract.benches import Note
+from hwci.contract.boxes.benches import Note
 from hwci.engine.facts import Facts, Report
 from tests.simulation.calibration.page import recorded
 from tests.simulation.calibration.statements import accused_by_all_runs

@@ -15,7 +15,7 @@ from hwci.analysis.statements import known_of, statement_of
 from hwci.ci.results.model import merged
 from hwci.ci.results.read import read_results
 from hwci.ci.results.verdicts import Rules, with_built_in
-from hwci.contract.runs import TestResult
+from hwci.contract.runs.runs import TestResult
 from hwci.contract.vocabulary import Claim, Outcome, Trigger
 from hwci.engine.facts import Facts, Product, Report
 from tests.simulation.fleet import EPOCH

@@ -39,7 +39,7 @@ from hwci.analysis.statements import (
     look_first_at,
     statement_of,
 )
-from hwci.contract.benches import Note
+from hwci.contract.boxes.benches import Note
 from hwci.contract.vocabulary import Claim, CommitKind, Outcome, Verdict
 from hwci.engine.calendar import calendar_days
 from hwci.engine.facts import Facts, Report

@@ -18,9 +18,9 @@ from hwci.analysis.flaky.onset import rates_beside
 from hwci.analysis.flaky.suspect_words import of_change
 from hwci.analysis.flaky.suspects import Intermittent, SeenProduct, bisected
 from hwci.analysis.flaky_rows import answered, rated, whole
-from hwci.contract.commits import ChangeList, Commit
+from hwci.contract.flaky.suspects import AnsweredTest, FlakyRow, RatedTest, SuspectedTest
+from hwci.contract.runs.commits import ChangeList, Commit
 from hwci.contract.shape import ListPage
-from hwci.contract.suspects import AnsweredTest, FlakyRow, RatedTest, SuspectedTest
 from hwci.contract.vocabulary import CommitKind, Outcome, RankBy, Verdict
 from hwci.engine.facts import Facts, Report, TestItem
 from hwci.engine.history import Scope

@@ -7,8 +7,8 @@ from datetime import timedelta
 import pytest
 
 from hwci.analysis.periods.targets import targets
-from hwci.contract import products
-from hwci.contract.days import DayCounts, Target, Targets
+from hwci.contract.periods.days import DayCounts, Target, Targets
+from hwci.contract.runs import products
 from tests.engine.timeline import CONFIG, START
 
 OF_A_THOUSAND = DayCounts(

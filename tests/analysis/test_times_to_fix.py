@@ -16,8 +16,8 @@ import pytest
 from hwci.analysis.failures.incidents import incidents
 from hwci.analysis.periods.spread import FEWEST, spread
 from hwci.analysis.periods.times_to_fix import times_to_fix
-from hwci.contract.merges import Merge
-from hwci.contract.times_to_fix import IncidentTimes, TimesToFix
+from hwci.contract.periods.times_to_fix import IncidentTimes, TimesToFix
+from hwci.contract.runs.merges import Merge
 from hwci.contract.vocabulary import Label
 from hwci.engine.periods import Period, last_days
 from tests.analysis.stories import BROKEN, run, story

@@ -8,8 +8,8 @@ from datetime import UTC, datetime, timedelta
 
 from hwci.analysis.certainty import Tally
 from hwci.analysis.periods.trends import period_before, share_change, trends
-from hwci.contract.metrics import Tiles
-from hwci.contract.trends import ShareChange, Trends
+from hwci.contract.page.metrics import Tiles
+from hwci.contract.periods.trends import ShareChange, Trends
 from hwci.engine.history import Scope
 from hwci.engine.page.overview import read_page
 from hwci.engine.periods import Period, last_days

@@ -10,7 +10,7 @@ from dataclasses import replace
 import pytest
 
 from hwci.analysis.merges.unchecked import CAUSES, UncheckedMerge, explain
-from hwci.contract.merges import Merge
+from hwci.contract.runs.merges import Merge
 from hwci.contract.vocabulary import UncheckedCause
 from hwci.engine.facts import Report
 from tests.engine.timeline import BOX, MAIN, REPO, SUITE, Past, changes, minute, report

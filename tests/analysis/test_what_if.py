@@ -10,7 +10,7 @@ from dataclasses import replace
 from itertools import count
 
 from hwci.analysis.failures.what_if import Edit, Trying, what_if, with_pattern
-from hwci.contract.commits import ChangeList
+from hwci.contract.runs.commits import ChangeList
 from hwci.contract.vocabulary import EditKind, FileKind, Verdict
 from hwci.engine.facts import Facts, Product, Report, Review, SuiteConfig
 from hwci.engine.rules.classify import Classification, Classifier

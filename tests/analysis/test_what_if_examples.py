@@ -7,7 +7,7 @@ import pytest
 
 from hwci.analysis.failures.advice import advice
 from hwci.analysis.failures.what_if import FILES_TRIED, what_if
-from hwci.contract.commits import Commit
+from hwci.contract.runs.commits import Commit
 from hwci.contract.vocabulary import EditKind
 from hwci.engine.history import OutOfTimeError
 from tests.engine.hurried import Hurried

@@ -16,7 +16,7 @@ import pytest
 
 from hwci.ci.systems import SYSTEMS
 from hwci.client import Client, calls
-from hwci.contract.runs import Run
+from hwci.contract.runs.runs import Run
 from tests.support.answering import Answer, AnsweringServer, answering
 from tests.support.commands import with_children
 from tests.support.running import RunningServer

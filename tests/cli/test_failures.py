@@ -16,8 +16,8 @@ from hwci.analysis.failures.advice import GAPS
 from hwci.analysis.failures.ci_lines import lines_of
 from hwci.cli.terminal import evidence, options, what_if
 from hwci.client import Client, calls
-from hwci.contract.explanations import Explanation, GapCount, Gaps, Together, WhatIf
-from hwci.contract.failures import FailureEvidence
+from hwci.contract.failures.explanations import Explanation, GapCount, Gaps, Together, WhatIf
+from hwci.contract.failures.failures import FailureEvidence
 from hwci.contract.vocabulary import EditKind, FailureClass, Gap, Verdict
 from hwci.engine.periods import Period
 from hwci.said import short

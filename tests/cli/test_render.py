@@ -20,8 +20,8 @@ from rich.text import Text
 from hwci.cli.commands.organizations import keys_layout
 from hwci.cli.terminal import lines, render
 from hwci.cli.terminal.tables import Column, Layout, View, ago, product, when
-from hwci.contract.commits import CommitSubject
 from hwci.contract.people import Actor
+from hwci.contract.runs.commits import CommitSubject
 from hwci.said import counted, short
 
 NOW = datetime(2026, 1, 31, 12, 0, tzinfo=UTC)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from hwci.client import Client, calls
-from hwci.contract.metrics import SuiteConfigPlan
+from hwci.contract.page.metrics import SuiteConfigPlan
 from hwci.contract.vocabulary import Label
 from hwci.engine.page.plan import plan
 from hwci.server.services.ci_metrics import metrics

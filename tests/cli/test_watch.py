@@ -16,7 +16,7 @@ import pytest
 from hwci.cli.terminal import options
 from hwci.client import Client, calls
 from hwci.client.following import Follower
-from hwci.contract.runs import RunDetail, RunEvent
+from hwci.contract.runs.runs import RunDetail, RunEvent
 from hwci.server.app import sweeping
 from hwci.server.services.runs import streams
 from hwci.wire.codec import from_json

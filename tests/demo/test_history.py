@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from hwci.analysis.failures.ci_lines import system_of
 from hwci.contract.ci_systems import CiSystem
-from hwci.contract.metrics import MetricsPage
+from hwci.contract.page.metrics import MetricsPage
 from hwci.contract.vocabulary import FailureClass, Label, Outcome, Trigger
 from hwci.demo.history import Body, history
 from hwci.demo.project import BOXES

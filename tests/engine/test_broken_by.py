@@ -3,7 +3,7 @@
 
 from collections.abc import Sequence
 
-from hwci.contract.commits import ChangeList
+from hwci.contract.runs.commits import ChangeList
 from hwci.engine.facts import FailureKey
 from hwci.engine.full_history import FullHistory
 from hwci.engine.page.evidence import evidence

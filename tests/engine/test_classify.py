@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from hwci.contract.commits import ChangeList
+from hwci.contract.runs.commits import ChangeList
 from hwci.contract.vocabulary import REASONS, FailureClass, Reason
 from hwci.engine.facts import Report, SuiteConfig
 from hwci.engine.history import Decision, OutOfTimeError

@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from uuid import UUID
 
-from hwci.contract.commits import ChangedCommit, ChangeList, Commit
-from hwci.contract.failures import FailureEvidence
+from hwci.contract.failures.failures import FailureEvidence
+from hwci.contract.runs.commits import ChangedCommit, ChangeList, Commit
 from hwci.contract.vocabulary import Label, Outcome, Reason
 from hwci.engine.facts import SuiteConfig
 from hwci.engine.full_history import FullHistory

@@ -10,7 +10,7 @@ from operator import itemgetter
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hwci.contract.flaky_history import FlakyTestHistory
+from hwci.contract.flaky.flaky_history import FlakyTestHistory
 from hwci.contract.vocabulary import FlakyColumn, Outcome
 from hwci.engine.facts import Product, Report
 from hwci.engine.history import Scope

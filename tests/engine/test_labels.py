@@ -3,7 +3,7 @@
 
 import pytest
 
-from hwci.contract.commits import Fix
+from hwci.contract.runs.commits import Fix
 from hwci.engine.facts import Report
 from hwci.engine.periods import Period
 from hwci.engine.rules.labels import groups_of

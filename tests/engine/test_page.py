@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from hwci.contract.merges import Merge
+from hwci.contract.runs.merges import Merge
 from hwci.contract.vocabulary import Label
 from hwci.engine.facts import Lane, Part, Product, Report, SuiteConfig
 from hwci.engine.full_history import FullHistory

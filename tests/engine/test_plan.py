@@ -6,8 +6,8 @@ from dataclasses import astuple, replace
 
 import pytest
 
-from hwci.contract.failures import ClassAndReason, ReclassifiedFailure, ResolvedFailure
-from hwci.contract.metrics import RealFwBugs, SuiteConfigPlan
+from hwci.contract.failures.failures import ClassAndReason, ReclassifiedFailure, ResolvedFailure
+from hwci.contract.page.metrics import RealFwBugs, SuiteConfigPlan
 from hwci.contract.shape import ListPage
 from hwci.contract.vocabulary import FailureClass, Reason, ReviewAction
 from hwci.engine.facts import Facts, FailureKey, Lane, Product, Review, SuiteConfig

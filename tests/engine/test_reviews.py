@@ -5,7 +5,7 @@ from uuid import UUID
 
 import pytest
 
-from hwci.contract.commits import Fix
+from hwci.contract.runs.commits import Fix
 from hwci.contract.vocabulary import FailureClass, Label, Reason, ReviewAction
 from hwci.engine.rules.reviews import (
     FailureUnknownError,

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hwci.contract.flaky_tests import FlakyTest
-from hwci.contract.merges import Merge
+from hwci.contract.flaky.flaky_tests import FlakyTest
+from hwci.contract.runs.merges import Merge
 from hwci.contract.vocabulary import FailureColumn, FlakyColumn, MergeColumn, ResolvedColumn
 from hwci.engine.facts import Lane
 from hwci.engine.full_history import FullHistory

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hwci.contract.merges import Merge
-from hwci.contract.metrics import TrendSlot
+from hwci.contract.page.metrics import TrendSlot
+from hwci.contract.runs.merges import Merge
 from hwci.engine.facts import Part
 from hwci.engine.history import Scope
 from hwci.engine.page.over_time import read_dates, trend

@@ -8,7 +8,7 @@ from uuid import UUID
 
 import pytest
 
-from hwci.contract.commits import ChangeList
+from hwci.contract.runs.commits import ChangeList
 from hwci.engine.facts import Facts
 from hwci.engine.full_history import FullHistory
 from hwci.engine.history import RunChanges

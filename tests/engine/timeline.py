@@ -18,11 +18,11 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from hwci.contract.commits import ChangeList, Commit
-from hwci.contract.failures import ResolvedFailure
-from hwci.contract.flaky_tests import FlakyTest
-from hwci.contract.merges import Merge
-from hwci.contract.metrics import MetricsPage
+from hwci.contract.failures.failures import ResolvedFailure
+from hwci.contract.flaky.flaky_tests import FlakyTest
+from hwci.contract.page.metrics import MetricsPage
+from hwci.contract.runs.commits import ChangeList, Commit
+from hwci.contract.runs.merges import Merge
 from hwci.contract.vocabulary import Outcome, ReviewAction, Trigger, Verdict
 from hwci.engine.facts import (
     Facts,

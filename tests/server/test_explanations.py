@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from hwci.contract.explanations import Explanation, Gaps
+from hwci.contract.failures.explanations import Explanation, Gaps
 from hwci.contract.vocabulary import Gap
 from hwci.wire.codec import adapter
 from tests.server.small_history import AS_OF, CONFIG, RUNS, failure_id, get, run

@@ -13,9 +13,9 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from hwci.contract.commits import ChangeList, Commit
-from hwci.contract.flaky_tests import FlakyTest
-from hwci.contract.merges import Merge
+from hwci.contract.flaky.flaky_tests import FlakyTest
+from hwci.contract.runs.commits import ChangeList, Commit
+from hwci.contract.runs.merges import Merge
 from hwci.contract.vocabulary import Role, RunEventType
 from hwci.engine.facts import Report, Review, SuiteConfig, TestItem
 from hwci.engine.history import RunCounts, Scope

@@ -12,8 +12,8 @@ from uuid import UUID
 
 import pytest
 
-from hwci.contract.failures import Failure, FailureEvidence, ResolvedFailure
-from hwci.contract.metrics import MetricsPage
+from hwci.contract.failures.failures import Failure, FailureEvidence, ResolvedFailure
+from hwci.contract.page.metrics import MetricsPage
 from hwci.contract.shape import ListPage
 from hwci.server.app import SetCiMetrics
 from hwci.wire.codec import adapter, plain

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from hwci.contract.flaky_history import FlakyHistories
-from hwci.contract.metrics import Trend
+from hwci.contract.flaky.flaky_history import FlakyHistories
+from hwci.contract.page.metrics import Trend
 from hwci.wire.codec import adapter, plain
 from tests.server.many_rows import tell
 from tests.support.asking import Reply, ask, bearer

@@ -13,7 +13,7 @@ from uuid import uuid4
 import aiohttp
 import pytest
 
-from hwci.contract.runs import RunEvent
+from hwci.contract.runs.runs import RunEvent
 from hwci.server.clock import system_clock
 from hwci.server.errors import ConflictError
 from hwci.server.services.runs import event_buffer, streams

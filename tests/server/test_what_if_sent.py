@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import Any, NamedTuple
 
-from hwci.contract.commits import ChangeList, Commit
+from hwci.contract.runs.commits import ChangeList, Commit
 from hwci.contract.vocabulary import EditKind, Verdict
 from hwci.engine.facts import FailureKey, Lane, Product, Report, SuiteConfig
 from hwci.engine.facts import failure_id as id_of

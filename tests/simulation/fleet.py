@@ -12,8 +12,8 @@ from enum import StrEnum
 from random import Random
 from typing import NamedTuple
 
-from hwci.contract.commits import ChangeList, Commit
-from hwci.contract.merges import Merge
+from hwci.contract.runs.commits import ChangeList, Commit
+from hwci.contract.runs.merges import Merge
 from hwci.contract.vocabulary import Outcome, Trigger, Verdict
 from hwci.engine.facts import Facts, Product, Report, SuiteConfig, TestItem
 

@@ -9,7 +9,7 @@ from datetime import datetime
 from uuid import UUID
 
 from hwci.analysis.outcomes import ProductOutcomes, RunOutcomes
-from hwci.contract.runs import TestResult
+from hwci.contract.runs.runs import TestResult
 from hwci.contract.vocabulary import Outcome
 from hwci.engine.facts import Facts, FailureKey, Lane, Product, Report, TestItem, failure_id
 from hwci.engine.full_history import FullHistory

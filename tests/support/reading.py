@@ -4,8 +4,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from hwci.contract.flaky_tests import FlakyTest
-from hwci.contract.merges import Merge
+from hwci.contract.flaky.flaky_tests import FlakyTest
+from hwci.contract.runs.merges import Merge
 from hwci.engine.history import Decision, Episode, History, Scope
 from hwci.engine.page.reading import Classified, read_flakiest, read_merges, read_resolved
 from hwci.engine.periods import Period

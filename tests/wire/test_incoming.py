@@ -3,8 +3,8 @@
 
 import json
 
-from hwci.contract.commits import ChangeList, Commit
-from hwci.contract.merges import Merge
+from hwci.contract.runs.commits import ChangeList, Commit
+from hwci.contract.runs.merges import Merge
 from hwci.contract.vocabulary import Outcome, Trigger, Verdict
 from hwci.engine import facts
 from hwci.wire.base import parse_time

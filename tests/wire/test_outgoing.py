@@ -6,9 +6,8 @@ from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
-from hwci.contract.failures import ResolvedFailure
-from hwci.contract.merges import Merge
-from hwci.contract.metrics import (
+from hwci.contract.failures.failures import ResolvedFailure
+from hwci.contract.page.metrics import (
     FlakyFailures,
     InfraRuns,
     MergesChecked,
@@ -16,6 +15,7 @@ from hwci.contract.metrics import (
     RealFwBugs,
     Tiles,
 )
+from hwci.contract.runs.merges import Merge
 from hwci.contract.shape import ListPage
 from hwci.engine.history import Scope
 from hwci.engine.page.evidence import evidence

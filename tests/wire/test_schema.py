@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from hwci.contract.metrics import MetricsPage
+from hwci.contract.page.metrics import MetricsPage
 from hwci.wire.accounts import NewCiKey
 from hwci.wire.codec import adapter
 from hwci.wire.queries import MergesQuery, TableQuery

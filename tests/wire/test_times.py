@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hwci.contract.commits import Fix
-from hwci.contract.merges import Merge
+from hwci.contract.runs.commits import Fix
+from hwci.contract.runs.merges import Merge
 from hwci.wire.base import parse_time, write_time
 from hwci.wire.codec import as_json, from_json
 

@@ -17,7 +17,7 @@ from math import log
 from typing import TYPE_CHECKING
 
 from hwci.analysis.benches.strata import Sum
-from hwci.contract.benches import Comparison, Counts
+from hwci.contract.boxes.benches import Comparison, Counts
 from hwci.contract.vocabulary import NotCompared
 
 if TYPE_CHECKING:

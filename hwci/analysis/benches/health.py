@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from hwci.analysis.benches import words
 from hwci.analysis.certainty import share_of_cases
-from hwci.contract.benches import LostRun
+from hwci.contract.boxes.benches import LostRun
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

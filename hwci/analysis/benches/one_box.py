@@ -16,7 +16,7 @@ from hwci.analysis.benches.report import box_health, compared_boxes, named_tests
 from hwci.analysis.benches.shares import tallies, together
 from hwci.analysis.benches.trials import Earlier, box_of
 from hwci.analysis.certainty import share_of_cases
-from hwci.contract.benches import BoxShares, FailedAlone, OneBox
+from hwci.contract.boxes.benches import BoxShares, FailedAlone, OneBox
 from hwci.engine.periods import Period
 from hwci.engine.test_sets import CountedTests, tests_in
 

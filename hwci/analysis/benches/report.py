@@ -24,14 +24,14 @@ from hwci.analysis.benches.compare import (
 from hwci.analysis.benches.health import health_of, runs_by_side
 from hwci.analysis.benches.strata import Strata, Sum
 from hwci.analysis.benches.trials import Earlier, Side, Trial, Trials, alike, box_of
-from hwci.contract.benches import Benches, BoxFigures, BoxHealth, Counts, TestOnBox
+from hwci.contract.boxes.benches import Benches, BoxFigures, BoxHealth, Counts, TestOnBox
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from datetime import datetime
 
     from hwci.analysis.outcomes import ProductOutcomes, RecordedRuns
-    from hwci.contract.benches import Comparison, Note
+    from hwci.contract.boxes.benches import Comparison, Note
     from hwci.engine.history import Scope
     from hwci.engine.periods import Period
 

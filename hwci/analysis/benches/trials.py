@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from hwci.analysis.benches.blame import Blame, OnCommit, Uncompared, blame, uncompared
 from hwci.analysis.benches.presence import Order, is_rerun, orders
 from hwci.analysis.outcomes import FirstAttempts, ProductOutcomes, RunOutcomes
-from hwci.contract.runs import TestResult
+from hwci.contract.runs.runs import TestResult
 from hwci.contract.vocabulary import Outcome, Verdict
 from hwci.engine.test_sets import CountedTests, mask_of
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
     from hwci.analysis.benches.blame import Blame, Uncompared
-    from hwci.contract.benches import BoxFigures, Comparison, Counts, Note
+    from hwci.contract.boxes.benches import BoxFigures, Comparison, Counts, Note
 
 _TEN = 10
 BOXES_NAMED = 4

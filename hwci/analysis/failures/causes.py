@@ -14,9 +14,9 @@ from uuid import UUID
 
 from hwci.analysis.failures.one_cause import CauseKey, Ends, cause_of
 from hwci.analysis.outcomes import RecordedRuns
-from hwci.contract.causes import Cause, Message
-from hwci.contract.commits import Commit, CommitInShort, FilesOfKind
-from hwci.contract.failures import ResolvedFailure
+from hwci.contract.failures.causes import Cause, Message
+from hwci.contract.failures.failures import ResolvedFailure
+from hwci.contract.runs.commits import Commit, CommitInShort, FilesOfKind
 from hwci.contract.vocabulary import FailureClass, FileKind, Verdict
 from hwci.engine.facts import FailureKey, Lane, Product
 from hwci.engine.history import History

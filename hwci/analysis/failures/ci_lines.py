@@ -13,7 +13,7 @@ from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from hwci.contract.ci_systems import APPLY, CI_FILES, UNSHALLOW, CiFile, CiSystem
-from hwci.contract.explanations import CiLines
+from hwci.contract.failures.explanations import CiLines
 from hwci.contract.vocabulary import Gap
 
 

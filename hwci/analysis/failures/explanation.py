@@ -10,8 +10,8 @@ from hwci.analysis.failures.advice import advice
 from hwci.analysis.failures.lost_boards import lost_board_of
 from hwci.analysis.failures.what_if import Edit, OfGit, what_if
 from hwci.analysis.outcomes import RecordedRuns
-from hwci.contract import explanations as shapes
-from hwci.contract.explanations import Explanation
+from hwci.contract.failures import explanations as shapes
+from hwci.contract.failures.explanations import Explanation
 from hwci.contract.vocabulary import Label
 from hwci.engine.history import Failure, History
 from hwci.engine.page.evidence import check_run

@@ -17,8 +17,8 @@ from typing import NamedTuple
 from hwci.analysis.failures.advice import GAPS
 from hwci.analysis.failures.ci_lines import lines_of
 from hwci.analysis.failures.edited import ChangesAsked, Rewrite, as_sent, edited, file_of
-from hwci.contract import explanations as shapes
-from hwci.contract.commits import ChangeList, Commit
+from hwci.contract.failures import explanations as shapes
+from hwci.contract.runs.commits import ChangeList, Commit
 from hwci.contract.vocabulary import FailureClass, FileKind, Gap, Verdict
 from hwci.engine.facts import Lane, SuiteConfig
 from hwci.engine.history import (

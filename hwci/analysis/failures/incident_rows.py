@@ -3,8 +3,8 @@
 
 from hwci.analysis.failures.incidents import Described
 from hwci.analysis.flaky.suspect_words import certainty, of_history
-from hwci.contract.commits import CommitSubject
-from hwci.contract.incidents import Incident, IncidentFailure
+from hwci.contract.failures.incidents import Incident, IncidentFailure
+from hwci.contract.runs.commits import CommitSubject
 from hwci.contract.statements import Certainty
 from hwci.contract.vocabulary import Verdict
 from hwci.engine.page.failures import broken_range

@@ -21,8 +21,8 @@ from hwci.analysis.failures.suspects_differ import OfFailure, suspects_differ
 from hwci.analysis.flaky.suspect_words import LIKELY
 from hwci.analysis.flaky.suspects import SeenProduct, Since
 from hwci.analysis.outcomes import RecordedRuns
-from hwci.contract.commits import ChangeList, Commit
-from hwci.contract.incidents import Merged
+from hwci.contract.failures.incidents import Merged
+from hwci.contract.runs.commits import ChangeList, Commit
 from hwci.contract.vocabulary import Label, Outcome, Verdict
 from hwci.engine.facts import Lane, Product, TestKey
 from hwci.engine.history import Failure, History, Scope

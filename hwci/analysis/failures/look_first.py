@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
-from hwci.contract.commits import Commit
+from hwci.contract.runs.commits import Commit
 from hwci.contract.vocabulary import Outcome, Verdict
 from hwci.said import counted, day, joined, short
 

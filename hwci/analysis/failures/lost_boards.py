@@ -13,7 +13,7 @@ from itertools import pairwise
 
 from hwci.analysis.benches.trials import Lost, Trials
 from hwci.analysis.outcomes import ProductOutcomes, RecordedRuns, RunOutcomes
-from hwci.contract import lost_boards as shapes
+from hwci.contract.failures import lost_boards as shapes
 from hwci.contract.vocabulary import FailureClass, Outcome
 from hwci.engine.facts import FailureKey, Lane
 from hwci.engine.history import Failure, Scope

@@ -16,7 +16,7 @@ from hwci.analysis.failures.co_failure import failing_together
 from hwci.analysis.failures.pool import Stretch, pooled
 from hwci.analysis.failures.since_pass import Asked, commits_since
 from hwci.analysis.outcomes import RecordedRuns
-from hwci.contract.commits import Commit
+from hwci.contract.runs.commits import Commit
 from hwci.contract.vocabulary import Label
 from hwci.engine.facts import FailureKey, Lane
 from hwci.engine.history import Failure

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from hwci.analysis.outcomes import RecordedRuns
-from hwci.contract.commits import ChangeList, Commit
+from hwci.contract.runs.commits import ChangeList, Commit
 from hwci.engine.rules.changes import last_place
 
 STEPS_MAX = 32

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from hwci.analysis.failures.one_cause import Caused
-from hwci.contract.commits import Commit
+from hwci.contract.runs.commits import Commit
 from hwci.engine.facts import FailureKey
 from hwci.said import short
 

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from hwci.analysis.failures.edited import ChangesAsked, edited, file_of
 from hwci.analysis.outcomes import RecordedRuns, RunOutcomes
-from hwci.contract.commits import ChangeList, Commit
+from hwci.contract.runs.commits import ChangeList, Commit
 from hwci.contract.vocabulary import EditKind, FileKind, Reason, ReviewAction, Verdict
 from hwci.engine.facts import Review, SuiteConfig
 from hwci.engine.history import (

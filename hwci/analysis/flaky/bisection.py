@@ -29,9 +29,9 @@ from hwci.analysis.flaky.weighing import (
 from hwci.analysis.merges.merge_plan import BoxOffer, Offers
 from hwci.analysis.outcomes import ProductOutcomes, RecordedRuns
 from hwci.analysis.run_command import TO_FILL_IN, next_command, run_command
-from hwci.contract import bisection as shapes
-from hwci.contract.bisection import Bisected, Bisection, Candidate, NextRun
-from hwci.contract.commits import Commit
+from hwci.contract.flaky import bisection as shapes
+from hwci.contract.flaky.bisection import Bisected, Bisection, Candidate, NextRun
+from hwci.contract.runs.commits import Commit
 from hwci.contract.vocabulary import MissingCommit
 from hwci.engine.facts import Product
 from hwci.engine.history import Scope

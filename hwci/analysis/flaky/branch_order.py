@@ -7,8 +7,8 @@ This module decides the order from places and lists of changes. It knows no test
 from collections.abc import Collection, Mapping, Sequence
 from graphlib import CycleError, TopologicalSorter
 
-from hwci.contract.commits import ChangeList, Commit
-from hwci.contract.suspects import BranchCommit
+from hwci.contract.flaky.suspects import BranchCommit
+from hwci.contract.runs.commits import ChangeList, Commit
 from hwci.contract.vocabulary import CommitKind, FileKind
 from hwci.engine.facts import Product
 from hwci.engine.history import History, Place

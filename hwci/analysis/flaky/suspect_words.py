@@ -12,8 +12,8 @@ from hwci.analysis.flaky.suspects import (
     Suspect,
     bisected,
 )
+from hwci.contract.flaky.suspects import Effort, Fixed
 from hwci.contract.statements import Certainty
-from hwci.contract.suspects import Effort, Fixed
 from hwci.contract.vocabulary import Claim, CommitKind
 from hwci.said import counted, day, percent, short
 

@@ -26,13 +26,19 @@ from hwci.analysis.flaky.branch_order import branch_order
 from hwci.analysis.flaky.onset import Onset, Rates, Step, onset, rates_beside
 from hwci.analysis.flaky.weighing import effort
 from hwci.analysis.outcomes import ProductOutcomes, RecordedRuns, RunOutcomes
-from hwci.contract import suspects as shapes
-from hwci.contract.benches import Note
-from hwci.contract.flaky_history import BoxHistory
-from hwci.contract.flaky_tests import FlakyTest
-from hwci.contract.runs import TestResult
+from hwci.contract.boxes.benches import Note
+from hwci.contract.flaky import suspects as shapes
+from hwci.contract.flaky.flaky_history import BoxHistory
+from hwci.contract.flaky.flaky_tests import FlakyTest
+from hwci.contract.flaky.suspects import (
+    IT_NEVER_PASSED,
+    BoxesCompared,
+    BoxRate,
+    BranchCommit,
+    Fixed,
+)
+from hwci.contract.runs.runs import TestResult
 from hwci.contract.shares import Share
-from hwci.contract.suspects import IT_NEVER_PASSED, BoxesCompared, BoxRate, BranchCommit, Fixed
 from hwci.contract.vocabulary import CommitKind, Label, Outcome, RankBy
 from hwci.engine.facts import Product, TestKey
 from hwci.engine.history import Listing, Scope

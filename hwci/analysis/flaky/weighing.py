@@ -15,8 +15,8 @@ from math import exp, log, log1p, log2
 from typing import NamedTuple, TypeVar
 
 from hwci.analysis.certainty import RUNS_MAX, SURE, log_beta
-from hwci.contract.bisection import AT_ONCE_MAX
-from hwci.contract.suspects import Effort
+from hwci.contract.flaky.bisection import AT_ONCE_MAX
+from hwci.contract.flaky.suspects import Effort
 
 Value = TypeVar("Value")
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from hwci.analysis.merges.unchecked import CAUSES, explain
-from hwci.contract.merges import AnnouncedMerge, Merge
+from hwci.contract.runs.merges import AnnouncedMerge, Merge
 from hwci.contract.vocabulary import MergeColumn, UncheckedCause
 from hwci.engine.history import History, Listing, Scope, SightedRun
 from hwci.engine.page.merges import checking_run

@@ -16,8 +16,8 @@ from typing import NamedTuple
 
 from hwci.analysis.outcomes import ProductOutcomes, RecordedRuns, RunOutcomes
 from hwci.analysis.run_command import TO_FILL_IN, run_command
-from hwci.contract.bisection import NO_BOX_ANSWERS
-from hwci.contract.merges import CiJob, Merge, MergePlan, PlannedRun, UnplannedMerges
+from hwci.contract.flaky.bisection import NO_BOX_ANSWERS
+from hwci.contract.runs.merges import CiJob, Merge, MergePlan, PlannedRun, UnplannedMerges
 from hwci.contract.shape import ListPage
 from hwci.contract.vocabulary import MissingRun
 from hwci.engine.facts import Product

@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import NamedTuple
 
-from hwci.contract.merges import ExplainedMerge, Merge
-from hwci.contract.runs import NEVER_REACHED
+from hwci.contract.runs.merges import ExplainedMerge, Merge
+from hwci.contract.runs.runs import NEVER_REACHED
 from hwci.contract.vocabulary import MergeColumn, UncheckedCause
 from hwci.engine.history import History, Listing, SightedRun
 from hwci.engine.page.merges import checking_run

@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 
 from hwci.analysis.certainty import share_of_cases
 from hwci.analysis.periods.targets import targets
-from hwci.contract.days import CalendarDay, DayCounts, Days
+from hwci.contract.periods.days import CalendarDay, DayCounts, Days
 from hwci.engine.calendar import calendar_days
 from hwci.engine.history import History, Scope
 from hwci.engine.page.over_time import Dates, counted, read_dates

@@ -7,7 +7,7 @@ This module decides when there is enough data for them. It does not know what wa
 from collections.abc import Iterable, Sequence
 from datetime import timedelta
 
-from hwci.contract.times_to_fix import Spread
+from hwci.contract.periods.times_to_fix import Spread
 from hwci.said import lasted
 
 FEWEST = 6

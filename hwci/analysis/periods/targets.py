@@ -8,8 +8,8 @@ counted is decided where the page is made (`engine/page`).
 from collections.abc import Iterable, Sequence
 from decimal import Decimal
 
-from hwci.contract.days import DayCounts, Target, Targets
-from hwci.contract.products import Targets as Aims
+from hwci.contract.periods.days import DayCounts, Target, Targets
+from hwci.contract.runs.products import Targets as Aims
 from hwci.engine.facts import SuiteConfig
 
 

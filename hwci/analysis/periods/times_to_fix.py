@@ -14,7 +14,7 @@ from hwci.analysis.failures.one_cause import Began, CauseKey, Ends, Failed, caus
 from hwci.analysis.outcomes import RecordedRuns
 from hwci.analysis.periods.spread import spread
 from hwci.analysis.periods.trends import before_of
-from hwci.contract.times_to_fix import IncidentTimes, TimesToFix
+from hwci.contract.periods.times_to_fix import IncidentTimes, TimesToFix
 from hwci.contract.vocabulary import Label, Verdict
 from hwci.engine.facts import Product
 from hwci.engine.history import Episode, Failure, History, Scope

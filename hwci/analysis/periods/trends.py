@@ -10,8 +10,8 @@ from math import hypot
 from typing import NamedTuple
 
 from hwci.analysis.certainty import ATTEMPTS_NEEDED, Tally, share_of_cases, wilson
-from hwci.contract.metrics import Tiles
-from hwci.contract.trends import ShareChange, TileFigure, TileName, TileTrend, Trends
+from hwci.contract.page.metrics import Tiles
+from hwci.contract.periods.trends import ShareChange, TileFigure, TileName, TileTrend, Trends
 from hwci.engine.history import History, Scope
 from hwci.engine.page.overview import read_tiles
 from hwci.engine.periods import Period

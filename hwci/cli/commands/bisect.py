@@ -15,7 +15,7 @@ from hwci.client.explained import command_error, not_empty, wrong_usage
 from hwci.wire import limits
 
 if TYPE_CHECKING:
-    from hwci.contract.bisection import Bisected, Bisection
+    from hwci.contract.flaky.bisection import Bisected, Bisection
 
 bisect = typer.Typer(no_args_is_help=True)
 

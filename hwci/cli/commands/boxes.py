@@ -26,7 +26,7 @@ from hwci.wire import limits
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from hwci.contract.boxes import Box, BoxNote
+    from hwci.contract.boxes.boxes import Box, BoxNote
     from hwci.wire.boxes import BoxInstallAnswer
 
 boxes = typer.Typer(no_args_is_help=True)

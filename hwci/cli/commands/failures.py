@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
     from hwci.cli.session.listing import Listed
     from hwci.client import Call
-    from hwci.contract.explanations import Explanation
-    from hwci.contract.failures import Failure, FailureEvidence, ResolvedFailure
+    from hwci.contract.failures.explanations import Explanation
+    from hwci.contract.failures.failures import Failure, FailureEvidence, ResolvedFailure
     from hwci.wire.analysis.explanations import UnsentChanges
 
 failures = typer.Typer(no_args_is_help=True)

@@ -17,7 +17,7 @@ from hwci.cli.session.connection import Connection, connected
 from hwci.cli.session.listing import listing_of_a_period
 from hwci.cli.terminal import options, render, tables
 from hwci.client.explained import command_error
-from hwci.contract.commits import MAY_HAVE_BROKEN
+from hwci.contract.runs.commits import MAY_HAVE_BROKEN
 from hwci.contract.vocabulary import Label, ReviewAction
 from hwci.said import counted, short, shortest
 from hwci.wire import limits
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from hwci.cli.session.listing import Listed
-    from hwci.contract.incidents import Incident
+    from hwci.contract.failures.incidents import Incident
 
 MADE = {ReviewAction.CONFIRM: "confirmed", ReviewAction.DISMISS: "dismissed", None: "reset"}
 

@@ -18,7 +18,7 @@ from hwci.wire import limits
 
 if TYPE_CHECKING:
     from hwci.cli.session.listing import Listed
-    from hwci.contract.merges import AnnouncedMerge, ExplainedMerge, MergePlan
+    from hwci.contract.runs.merges import AnnouncedMerge, ExplainedMerge, MergePlan
 
 merges = typer.Typer(no_args_is_help=True)
 

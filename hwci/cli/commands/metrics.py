@@ -35,10 +35,10 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from hwci.client import Call, Client
-    from hwci.contract.flaky_tests import FlakyTest
-    from hwci.contract.metrics import MetricsPage
+    from hwci.contract.flaky.flaky_tests import FlakyTest
+    from hwci.contract.flaky.suspects import RatedTest
+    from hwci.contract.page.metrics import MetricsPage
     from hwci.contract.shape import ListPage
-    from hwci.contract.suspects import RatedTest
 
     Shaped = Callable[[tables.View], tables.Layout[Any]]
 
@@ -224,7 +224,7 @@ def _flakiest(
 
 
 def _unsure(rows: "Iterable[FlakyTest]") -> "tuple[RatedTest, ...]":
-    from hwci.contract.suspects import RatedTest
+    from hwci.contract.flaky.suspects import RatedTest
 
     return tuple(RatedTest(**vars(row), low=None, high=None) for row in rows)
 
@@ -340,7 +340,7 @@ def _plain_merges(
     """Return the unchecked merges of a box as the table has them: only the runs that tell why are
     of a box, so the call gives these, too.
     """
-    from hwci.contract.merges import Merge
+    from hwci.contract.runs.merges import Merge
 
     names = [column.name for column in fields(Merge)]
     rows = _rows(server, table, filters, limit)

@@ -12,7 +12,7 @@ from hwci.wire import limits
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from hwci.contract.products import Product
+    from hwci.contract.runs.products import Product
 
 
 def _layout(view: tables.View) -> "tables.Layout[Product]":

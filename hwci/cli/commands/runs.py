@@ -25,7 +25,7 @@ from hwci.wire import limits
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from hwci.contract.runs import Run, RunDetail, RunEvent, RunItem, RunTest
+    from hwci.contract.runs.runs import Run, RunDetail, RunEvent, RunItem, RunTest
     from hwci.contract.shape import ListPage
 
     Found = ListPage[Run] | list[Run]

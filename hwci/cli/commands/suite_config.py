@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from hwci.ci.reporting import CommitKinds, PathCheck
-    from hwci.contract.failures import ClassAndReason, ReclassifiedFailure, Review
-    from hwci.contract.metrics import RealFwBugs, SuiteConfigPlan
-    from hwci.contract.products import SuiteConfig
+    from hwci.contract.failures.failures import ClassAndReason, ReclassifiedFailure, Review
+    from hwci.contract.page.metrics import RealFwBugs, SuiteConfigPlan
+    from hwci.contract.runs.products import SuiteConfig
 
 suite_config = typer.Typer(no_args_is_help=True)
 

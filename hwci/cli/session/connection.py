@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from hwci.client import Call, Client
     from hwci.client._protocol import Token
     from hwci.client.errors import ApiError
-    from hwci.contract.products import Product
+    from hwci.contract.runs.products import Product
     from hwci.contract.shape import ListPage
     from hwci.wire.accounts import OwnOrganization, OwnReaderKey
 

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 
 from hwci.cli.terminal import tables
 from hwci.cli.terminal.tables import duration
-from hwci.contract.bisection import NO_BOX_ANSWERS
+from hwci.contract.flaky.bisection import NO_BOX_ANSWERS
 from hwci.said import counted, percent, short
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from hwci.contract.bisection import Bisected, Bisection, Candidate, NextRun
+    from hwci.contract.flaky.bisection import Bisected, Bisection, Candidate, NextRun
 
 
 def start(bisection: Bisection, bisected: Bisected) -> Iterator[str]:

@@ -14,7 +14,7 @@ from hwci.said import tenths
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from hwci.contract.benches import Benches, BoxHealth, TestOnBox
+    from hwci.contract.boxes.benches import Benches, BoxHealth, TestOnBox
     from hwci.contract.shares import Share
 
 _HOUR = 3600

@@ -28,14 +28,14 @@ if TYPE_CHECKING:
 
     from rich.text import Text
 
-    from hwci.contract.commits import BrokenBy, ChangedCommit
-    from hwci.contract.failures import (
+    from hwci.contract.failures.failures import (
         Check,
         ClassAndReason,
         EvidenceCommit,
         FailureEvidence,
         ResolvedFailure,
     )
+    from hwci.contract.runs.commits import BrokenBy, ChangedCommit
 
 FILES_SHOWN = 12
 

@@ -19,7 +19,7 @@ from hwci.wire.links import is_address
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from hwci.contract.products import Links
+    from hwci.contract.runs.products import Links
 
     Templates = Mapping[str, Links]  # by repository
 

@@ -20,13 +20,13 @@ from hwci.cli.terminal.tables import (
     run_number,
     time_column,
 )
-from hwci.contract.metrics import NOTHING_TO_COUNT, TITLES
+from hwci.contract.page.metrics import NOTHING_TO_COUNT, TITLES
 from hwci.said import counted, short, shortest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from hwci.contract.merges import AnnouncedMerge, ExplainedMerge, MergePlan, PlannedRun
+    from hwci.contract.runs.merges import AnnouncedMerge, ExplainedMerge, MergePlan, PlannedRun
 
 
 def merges(view: View) -> Layout[AnnouncedMerge]:

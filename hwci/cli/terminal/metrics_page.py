@@ -14,7 +14,7 @@ from hwci.cli.terminal import render, tables, trend_tables
 from hwci.cli.terminal.again import in_full
 from hwci.cli.terminal.render import Format, Links
 from hwci.cli.terminal.tables import TableName
-from hwci.contract.metrics import NOTHING_TO_COUNT, TITLES
+from hwci.contract.page.metrics import NOTHING_TO_COUNT, TITLES
 from hwci.said import counted
 from hwci.wire import limits
 
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
 
     from rich.console import RenderableType
 
-    from hwci.contract.failures import Failure
-    from hwci.contract.lost_boards import LostBoardCounts
-    from hwci.contract.metrics import MetricsPage
+    from hwci.contract.failures.failures import Failure
+    from hwci.contract.failures.lost_boards import LostBoardCounts
+    from hwci.contract.flaky.suspects import RatedTest
+    from hwci.contract.page.metrics import MetricsPage
+    from hwci.contract.periods.trends import TileFigure, Trends
     from hwci.contract.shape import ListPage
-    from hwci.contract.suspects import RatedTest
-    from hwci.contract.trends import TileFigure, Trends
 
 ROW_OF_TILES_WIDTH = 120
 TILE_HEIGHT = 6

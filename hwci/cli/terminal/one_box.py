@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 
 from hwci.cli.terminal import render, tables
 from hwci.cli.terminal.render import Format, Links
-from hwci.contract.benches import SHARES_OF_A_BOX
+from hwci.contract.boxes.benches import SHARES_OF_A_BOX
 from hwci.said import short, tenths
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from hwci.contract.benches import BoxHealth, FailedAlone, OneBox
+    from hwci.contract.boxes.benches import BoxHealth, FailedAlone, OneBox
     from hwci.contract.shares import Share
 
 _HOUR = 3600

@@ -14,7 +14,7 @@ from hwci.said import counted
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from hwci.contract.one_test import Given, OneTest, TriesOnBox
+    from hwci.contract.flaky.one_test import Given, OneTest, TriesOnBox
 
 
 def show(test: OneTest, form: Format, links: Links | None = None) -> None:

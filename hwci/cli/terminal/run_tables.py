@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING
 
 from hwci.cli.terminal import tables
 from hwci.cli.terminal.tables import Column, Layout, View, moment, run_number, when
-from hwci.contract.runs import NEVER_REACHED, PASSED_ON_A_RETRY, TOOK_MORE
+from hwci.contract.runs.runs import NEVER_REACHED, PASSED_ON_A_RETRY, TOOK_MORE
 from hwci.contract.vocabulary import Outcome, RunEnding, RunStatus
 from hwci.said import counted, short
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from hwci.contract.commits import ChangeList
-    from hwci.contract.runs import Run, RunDetail, RunItem
+    from hwci.contract.runs.commits import ChangeList
+    from hwci.contract.runs.runs import Run, RunDetail, RunItem
 
 COMMITS_SHOWN = 12
 _PLAIN = 3  # the rank of a pass at the first attempt, which comes last

@@ -12,21 +12,21 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Self, TypeVar
 
-from hwci.contract.metrics import TITLES
-from hwci.contract.times_to_fix import TIMES
+from hwci.contract.page.metrics import TITLES
+from hwci.contract.periods.times_to_fix import TIMES
 from hwci.contract.vocabulary import CLASSES, UNASSIGNED, Label, ReviewAction
 from hwci.said import counted, short, shortest, tenths
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from hwci.contract.commits import BrokenBy
-    from hwci.contract.failures import Failure, ResolvedFailure
-    from hwci.contract.merges import CheckedMerge, Merge
-    from hwci.contract.runs import Run, RunOnBox
+    from hwci.contract.failures.failures import Failure, ResolvedFailure
+    from hwci.contract.flaky.suspects import RatedTest, SuspectedTest
+    from hwci.contract.periods.times_to_fix import TimesToFix
+    from hwci.contract.runs.commits import BrokenBy
+    from hwci.contract.runs.merges import CheckedMerge, Merge
+    from hwci.contract.runs.runs import Run, RunOnBox
     from hwci.contract.shares import Share
-    from hwci.contract.suspects import RatedTest, SuspectedTest
-    from hwci.contract.times_to_fix import TimesToFix
 
 Row = TypeVar("Row")
 

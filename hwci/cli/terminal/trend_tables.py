@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 from hwci.cli.terminal import render, tables
 from hwci.cli.terminal.render import Format, Links
-from hwci.contract.metrics import TITLES
+from hwci.contract.page.metrics import TITLES
 from hwci.said import signed
 
 if TYPE_CHECKING:
-    from hwci.contract.trends import ShareChange, TileFigure, TileTrend, Trends
+    from hwci.contract.periods.trends import ShareChange, TileFigure, TileTrend, Trends
 
 NONE = {"mergesChecked": "no merge was announced", "infraRuns": "no run was reported"}
 """What a share says where nothing can be counted."""

@@ -9,7 +9,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
 from hwci.cli.terminal import render
-from hwci.contract.explanations import NOTHING_LEFT_OUT
+from hwci.contract.failures.explanations import NOTHING_LEFT_OUT
 from hwci.contract.vocabulary import CLASSES, FailureClass
 from hwci.said import counted, short
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     from rich.text import Text
 
-    from hwci.contract.explanations import Explanation, Gaps, WhatIf
-    from hwci.contract.failures import Failure
+    from hwci.contract.failures.explanations import Explanation, Gaps, WhatIf
+    from hwci.contract.failures.failures import Failure
 
 PASTED = "    "
 """What a line for a file begins with: no terminal breaks it."""

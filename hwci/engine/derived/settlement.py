@@ -10,7 +10,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from hwci.contract.commits import ChangeList
+from hwci.contract.runs.commits import ChangeList
 from hwci.contract.vocabulary import Outcome
 from hwci.engine.derived import episodes, order
 from hwci.engine.derived.days import DayChanges, ItemSum, item_sums

@@ -8,14 +8,14 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple, TypeVar
 from uuid import UUID
 
-from hwci.contract import failures as shapes
-from hwci.contract.commits import ChangedCommit, ChangedFile, Commit
-from hwci.contract.failures import (
+from hwci.contract.failures import failures as shapes
+from hwci.contract.failures.failures import (
     CheckRun,
     EvidenceCommit,
     EvidenceRun,
     FailureEvidence,
 )
+from hwci.contract.runs.commits import ChangedCommit, ChangedFile, Commit
 from hwci.contract.vocabulary import REASONS, FileKind, Label, Outcome
 from hwci.engine.facts import run_record_id
 from hwci.engine.history import Failure, History, LaneCommit

@@ -10,13 +10,13 @@ from datetime import datetime
 from typing import NamedTuple
 from uuid import UUID
 
-from hwci.contract import failures as shapes
-from hwci.contract.commits import BrokenBy, Commit, CommitSubject, Fix
-from hwci.contract.failures import (
+from hwci.contract.failures import failures as shapes
+from hwci.contract.failures.failures import (
     FirstFailure,
     ResolvedFailure,
 )
 from hwci.contract.people import Actor
+from hwci.contract.runs.commits import BrokenBy, Commit, CommitSubject, Fix
 from hwci.contract.vocabulary import Label
 from hwci.engine.facts import Review
 from hwci.engine.history import Episode, Failure, History

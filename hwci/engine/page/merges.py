@@ -4,7 +4,7 @@
 Which runs check a merge is decided in `rules/merges.py`.
 """
 
-from hwci.contract.merges import CheckingRun
+from hwci.contract.runs.merges import CheckingRun
 from hwci.engine.history import History, SightedRun
 from hwci.engine.page.runs import on_box
 

@@ -11,9 +11,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from itertools import pairwise
 
-from hwci.contract.flaky_history import BoxHistory, FlakyTestHistory, SlotAttempts
-from hwci.contract.flaky_tests import FlakyTest
-from hwci.contract.metrics import Trend, TrendSlot
+from hwci.contract.flaky.flaky_history import BoxHistory, FlakyTestHistory, SlotAttempts
+from hwci.contract.flaky.flaky_tests import FlakyTest
+from hwci.contract.page.metrics import Trend, TrendSlot
 from hwci.contract.scope import ProductKey
 from hwci.contract.vocabulary import FailureClass
 from hwci.engine.facts import Product, TestKey

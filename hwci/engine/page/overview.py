@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Collection
 from functools import partial
 
-from hwci.contract.metrics import FlakyFailures, InfraRuns, MergesChecked, MetricsPage, Tiles
+from hwci.contract.page.metrics import FlakyFailures, InfraRuns, MergesChecked, MetricsPage, Tiles
 from hwci.contract.shape import ListPage
 from hwci.contract.vocabulary import FailureClass
 from hwci.engine.history import Decision, Episode, History, Listing, ResolvedEpisodes, Scope

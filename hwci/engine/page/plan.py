@@ -9,8 +9,8 @@ only the newest failures are compared.
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
-from hwci.contract.failures import ReclassifiedFailure
-from hwci.contract.metrics import RealFwBugs, SuiteConfigPlan
+from hwci.contract.failures.failures import ReclassifiedFailure
+from hwci.contract.page.metrics import RealFwBugs, SuiteConfigPlan
 from hwci.contract.scope import ProductKey
 from hwci.contract.shape import ListPage
 from hwci.engine.facts import Product, SuiteConfig

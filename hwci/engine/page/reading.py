@@ -9,9 +9,9 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple, TypeVar
 
-from hwci.contract.flaky_tests import FlakyTest
-from hwci.contract.merges import Merge
-from hwci.contract.metrics import RealFwBugs
+from hwci.contract.flaky.flaky_tests import FlakyTest
+from hwci.contract.page.metrics import RealFwBugs
+from hwci.contract.runs.merges import Merge
 from hwci.contract.vocabulary import FailureClass, Label
 from hwci.engine.facts import Review
 from hwci.engine.history import Decision, Episode, History, Scope

@@ -4,7 +4,7 @@
 This module knows what identifies a run, and not which run an answer shows.
 """
 
-from hwci.contract.runs import RunOnBox
+from hwci.contract.runs.runs import RunOnBox
 from hwci.engine.facts import run_record_id
 from hwci.engine.history import FailingRun, History, LaneRun, SightedRun
 

@@ -15,9 +15,9 @@ from functools import partial
 from operator import attrgetter
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
-from hwci.contract.failures import ResolvedFailure
-from hwci.contract.flaky_tests import FlakyTest
-from hwci.contract.merges import CheckedMerge, Merge
+from hwci.contract.failures.failures import ResolvedFailure
+from hwci.contract.flaky.flaky_tests import FlakyTest
+from hwci.contract.runs.merges import CheckedMerge, Merge
 from hwci.contract.vocabulary import (
     UNASSIGNED,
     FailureClass,

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from hwci.contract.commits import ChangeList, Commit
+from hwci.contract.runs.commits import ChangeList, Commit
 from hwci.contract.vocabulary import FileKind
 from hwci.engine.facts import FailureKey, SuiteConfig
 from hwci.engine.history import History, RunChanges

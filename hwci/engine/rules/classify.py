@@ -14,8 +14,8 @@ from datetime import datetime
 from functools import cache
 from typing import Generic, NamedTuple, TypeVar
 
-from hwci.contract.commits import Commit
-from hwci.contract.failures import ClassAndReason
+from hwci.contract.failures.failures import ClassAndReason
+from hwci.contract.runs.commits import Commit
 from hwci.contract.vocabulary import REASONS, FailureClass, Reason, ReviewAction, Verdict
 from hwci.engine.facts import Product, Review, SuiteConfig
 from hwci.engine.history import Decision, History, RunChanges

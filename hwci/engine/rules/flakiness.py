@@ -7,7 +7,7 @@ number of flakes of each test is given.
 
 from collections.abc import Sequence
 
-from hwci.contract.flaky_tests import Figures, FlakyTest, is_broken, is_flake_seen
+from hwci.contract.flaky.flaky_tests import Figures, FlakyTest, is_broken, is_flake_seen
 from hwci.contract.vocabulary import Outcome
 from hwci.engine.facts import TestItem, TestKey
 from hwci.engine.history import History, Notable, TestRuns

@@ -7,7 +7,7 @@ the merge do not matter.
 
 from collections.abc import Iterable
 
-from hwci.contract.merges import Merge
+from hwci.contract.runs.merges import Merge
 from hwci.engine.facts import Report
 from hwci.engine.history import SightedRun, Sighting
 

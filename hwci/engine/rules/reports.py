@@ -9,7 +9,7 @@ does not know what ran on a commit or how it ended: `hello_ok` plays no role her
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from hwci.contract.commits import ChangeList
+from hwci.contract.runs.commits import ChangeList
 from hwci.engine.facts import Report
 from hwci.engine.history import Place, ReportOrder
 

@@ -9,7 +9,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from hwci.contract.commits import ChangeList, Commit
+from hwci.contract.runs.commits import ChangeList, Commit
 from hwci.engine.history import History, RunChanges
 from hwci.engine.rules.changes import last_place
 

@@ -7,7 +7,7 @@ it (`ANSWERS`). The router is made from it; what an endpoint takes and returns s
 from collections.abc import Mapping
 from uuid import UUID
 
-from hwci.contract.failures import ResolvedFailure
+from hwci.contract.failures.failures import ResolvedFailure
 from hwci.contract.vocabulary import ReviewAction
 from hwci.server.http.call import Call, Handler
 from hwci.server.http.streams import server_sent_events, web_socket

@@ -23,8 +23,8 @@ from typing import Protocol, TypeVar
 from uuid import UUID
 
 from hwci.analysis.outcomes import RecordedRuns
-from hwci.contract.merges import Merge
-from hwci.contract.runs import Run, RunDetail, RunTest, TestCounts
+from hwci.contract.runs.merges import Merge
+from hwci.contract.runs.runs import Run, RunDetail, RunTest, TestCounts
 from hwci.engine.facts import Facts, Report, Review, SuiteConfig
 from hwci.engine.history import ANYWHERE, EVERYTHING, Decision, Episode, Listing, Scope, Where
 from hwci.engine.periods import Period

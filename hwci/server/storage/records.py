@@ -11,7 +11,7 @@ from datetime import datetime
 from enum import StrEnum
 from uuid import UUID, uuid5
 
-from hwci.contract.commits import ChangeList
+from hwci.contract.runs.commits import ChangeList
 from hwci.contract.vocabulary import (
     Role,
     RunEnding,

@@ -12,7 +12,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
-from hwci.contract.runs import RerunOf, Run, RunDetail, RunItem, RunTest, TestCounts
+from hwci.contract.runs.runs import RerunOf, Run, RunDetail, RunItem, RunTest, TestCounts
 from hwci.contract.vocabulary import SUCCESS_WORDS, Outcome, RunEnding, RunStatus
 from hwci.engine.facts import Report, run_record_id
 from hwci.server.storage.records import LiveRun, RunEnd, RunHead

@@ -4,7 +4,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Annotated
 
-from hwci.contract.commits import ChangeList
+from hwci.contract.runs.commits import ChangeList
 from hwci.wire import limits
 from hwci.wire.base import Body, Sha
 from hwci.wire.lists import ListRule

@@ -1,23 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
 """Answers beside the rules (ADR 0009): none of them is part of an answer of the specification."""
 
-from hwci.contract.benches import Benches, OneBox
-from hwci.contract.bisection import Bisection
-from hwci.contract.causes import Cause
-from hwci.contract.days import Days
-from hwci.contract.explanations import Explanation, Gaps
-from hwci.contract.failures import Failure, ResolvedFailure
-from hwci.contract.flaky_history import FlakyHistories
-from hwci.contract.incidents import Incident
-from hwci.contract.lost_boards import LostBoardCounts
-from hwci.contract.merges import AnnouncedMerge, ExplainedMerge, MergePlan
-from hwci.contract.one_test import OneTest
-from hwci.contract.page_figures import PageFigures
+from hwci.contract.boxes.benches import Benches, OneBox
+from hwci.contract.failures.causes import Cause
+from hwci.contract.failures.explanations import Explanation, Gaps
+from hwci.contract.failures.failures import Failure, ResolvedFailure
+from hwci.contract.failures.incidents import Incident
+from hwci.contract.failures.lost_boards import LostBoardCounts
+from hwci.contract.flaky.bisection import Bisection
+from hwci.contract.flaky.flaky_history import FlakyHistories
+from hwci.contract.flaky.one_test import OneTest
+from hwci.contract.flaky.suspects import FlakyRow
+from hwci.contract.page.page_figures import PageFigures
+from hwci.contract.periods.days import Days
+from hwci.contract.periods.times_to_fix import TimesToFix
+from hwci.contract.periods.trends import Trends
+from hwci.contract.runs.merges import AnnouncedMerge, ExplainedMerge, MergePlan
 from hwci.contract.scope import TestName
 from hwci.contract.shape import ListPage
-from hwci.contract.suspects import FlakyRow
-from hwci.contract.times_to_fix import TimesToFix
-from hwci.contract.trends import Trends
 from hwci.wire import limits
 from hwci.wire.analysis.bisection import BisectionQuery
 from hwci.wire.analysis.causes import CausesQuery

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Boxes, as people manage them and as they report themselves."""
 
-from hwci.contract.boxes import Box, BoxNote
-from hwci.contract.runs import OpenedRun
+from hwci.contract.boxes.boxes import Box, BoxNote
+from hwci.contract.runs.runs import OpenedRun
 from hwci.contract.shape import ListPage
 from hwci.wire import limits
 from hwci.wire.boxes import (

@@ -1,12 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Products, the metrics page, its tables, failures and their review."""
 
-from hwci.contract.failures import Failure, FailureEvidence, ResolvedFailure, ReviewedFailures
-from hwci.contract.flaky_history import FlakyHistories
-from hwci.contract.flaky_tests import FlakyTest
-from hwci.contract.merges import CheckedMerge, Merge
-from hwci.contract.metrics import MetricsPage, SuiteConfigPlan, Trend
-from hwci.contract.products import Product, SuiteConfig
+from hwci.contract.failures.failures import (
+    Failure,
+    FailureEvidence,
+    ResolvedFailure,
+    ReviewedFailures,
+)
+from hwci.contract.flaky.flaky_history import FlakyHistories
+from hwci.contract.flaky.flaky_tests import FlakyTest
+from hwci.contract.page.metrics import MetricsPage, SuiteConfigPlan, Trend
+from hwci.contract.runs.merges import CheckedMerge, Merge
+from hwci.contract.runs.products import Product, SuiteConfig
 from hwci.contract.shape import ListPage
 from hwci.wire import limits
 from hwci.wire.analysis.causes import ReviewsBody

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Run records."""
 
-from hwci.contract.runs import Run, RunDetail
+from hwci.contract.runs.runs import Run, RunDetail
 from hwci.contract.shape import ListPage
 from hwci.wire.endpoint import Endpoint, Who
 from hwci.wire.queries import Query

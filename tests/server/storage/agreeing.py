@@ -4,7 +4,7 @@
 import random
 from collections import Counter
 
-from hwci.contract.metrics import MetricsPage
+from hwci.contract.page.metrics import MetricsPage
 from hwci.engine.facts import Facts
 from hwci.engine.history import History, Scope
 from hwci.engine.page import tables

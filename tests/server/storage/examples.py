@@ -4,9 +4,9 @@
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
-from hwci.contract.commits import ChangeList, Commit
-from hwci.contract.merges import Merge
-from hwci.contract.products import Links, Targets
+from hwci.contract.runs.commits import ChangeList, Commit
+from hwci.contract.runs.merges import Merge
+from hwci.contract.runs.products import Links, Targets
 from hwci.contract.vocabulary import Outcome, ReviewAction, Role, Trigger, Verdict
 from hwci.engine.facts import FailureKey, Lane, Product, Report, Review, SuiteConfig, TestItem
 from hwci.server.storage.records import (

@@ -14,8 +14,8 @@ from itertools import chain
 from uuid import UUID
 
 from hwci.analysis.outcomes import RecordedRuns
-from hwci.contract.commits import ChangeList, Commit
-from hwci.contract.merges import Merge
+from hwci.contract.runs.commits import ChangeList, Commit
+from hwci.contract.runs.merges import Merge
 from hwci.contract.vocabulary import Outcome, Trigger, Verdict
 from hwci.engine.facts import Facts, Lane, Part, Product, Report, SuiteConfig, TestItem
 from hwci.engine.history import History, Scope

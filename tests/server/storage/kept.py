@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import datetime
 from uuid import UUID
 
-from hwci.contract.merges import Merge
+from hwci.contract.runs.merges import Merge
 from hwci.engine.facts import Facts, Product, Report, Review, SuiteConfig
 from hwci.engine.full_history import FullHistory
 

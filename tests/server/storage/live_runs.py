@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import timedelta
 from uuid import UUID
 
-from hwci.contract.runs import RunTest
+from hwci.contract.runs.runs import RunTest
 from hwci.contract.vocabulary import Outcome, RunEventType, RunStatus
 from hwci.server.storage.records import Happening, RunFilter
 from hwci.server.storage.sql.transaction import Transaction

@@ -10,7 +10,7 @@ from uuid import UUID
 
 import pytest
 
-from hwci.contract.runs import RerunOf, Run, RunDetail, RunItem, RunTest, TestCounts
+from hwci.contract.runs.runs import RerunOf, Run, RunDetail, RunItem, RunTest, TestCounts
 from hwci.contract.vocabulary import Outcome, RunEnding, RunStatus, Verdict
 from hwci.engine.facts import Part, Report, run_record_id
 from hwci.server.storage.ports import Reader, Storage, Writer

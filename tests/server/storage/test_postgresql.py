@@ -19,8 +19,8 @@ from uuid import uuid4
 
 import pytest
 
-from hwci.contract.merges import Merge
-from hwci.contract.runs import RunTest
+from hwci.contract.runs.merges import Merge
+from hwci.contract.runs.runs import RunTest
 from hwci.contract.vocabulary import ReviewAction
 from hwci.engine.facts import Report, Review, SuiteConfig
 from hwci.engine.history import Decision, Episode, Scope

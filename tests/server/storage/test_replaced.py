@@ -10,7 +10,7 @@ from pathlib import Path
 
 from pydantic import TypeAdapter
 
-from hwci.contract.merges import Merge
+from hwci.contract.runs.merges import Merge
 from hwci.engine.facts import Part, Report, SuiteConfig
 from hwci.server.storage.opening import open_storage
 from hwci.server.storage.ports import Storage, Writer

@@ -11,7 +11,7 @@ from uuid import UUID
 
 import pytest
 
-from hwci.contract.runs import RunTest
+from hwci.contract.runs.runs import RunTest
 from hwci.contract.vocabulary import Outcome, RunEnding, RunStatus
 from hwci.engine.facts import Part, Report, TestItem, run_record_id
 from hwci.server.storage.opening import open_storage

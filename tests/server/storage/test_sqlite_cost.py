@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import pytest
 
-from hwci.contract.commits import ChangeList, Commit
+from hwci.contract.runs.commits import ChangeList, Commit
 from hwci.contract.vocabulary import Outcome, ReviewAction, RunStatus
 from hwci.engine.facts import Facts, FailureKey, Lane, Report, Review, TestItem, run_record_id
 from hwci.engine.history import Scope

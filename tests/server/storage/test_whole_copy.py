@@ -20,7 +20,7 @@ from typing import Any
 
 import pytest
 
-from hwci.contract.runs import RunTest
+from hwci.contract.runs.runs import RunTest
 from hwci.contract.vocabulary import Outcome, Role, RunEventType
 from hwci.server.app.operating import copy
 from hwci.server.errors import DamagedError, StorageError, StorageLockedError

@@ -20,7 +20,7 @@ from hwci.analysis.benches.compare import FALSE_DISCOVERIES, ODDS_MIN, false_dis
 from hwci.analysis.benches.health import health_of
 from hwci.analysis.benches.report import KnownOfBoxes, benches, read_runs
 from hwci.analysis.benches.trials import LOST_TESTS_MIN
-from hwci.contract.benches import Benches
+from hwci.contract.boxes.benches import Benches
 from hwci.contract.vocabulary import Outcome, Verdict
 from hwci.engine.history import Scope
 from tests.simulation.calibration.page import EVER, Line, Part, recorded, share, table

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 
 from hwci.analysis.certainty import clean_runs_needed
 from hwci.analysis.flaky.suspects import RUNS_NEEDED, fixed, flaky_runs
-from hwci.contract.suspects import Fixed
+from hwci.contract.flaky.suspects import Fixed
 from tests.simulation.calibration.cases import CASES, RATES, Case, cases, sized
 from tests.simulation.calibration.change_points import change_points, rises
 from tests.simulation.calibration.page import Line, Part, reliability, share, table

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from hwci.analysis.failures.incidents import Incident, incidents
 from hwci.analysis.failures.one_cause import CauseKey, Ends, cause_of
-from hwci.contract.commits import Commit
+from hwci.contract.runs.commits import Commit
 from hwci.contract.vocabulary import Label, Verdict
 from hwci.engine.facts import FailureKey
 from hwci.engine.history import Scope

@@ -8,7 +8,7 @@ from typing import NamedTuple, TypeVar
 
 from hwci.analysis.outcomes import RecordedRuns
 from hwci.analysis.periods.trends import before_of
-from hwci.contract.days import CalendarDay
+from hwci.contract.periods.days import CalendarDay
 from hwci.engine.history import Scope
 from hwci.engine.periods import Period
 from hwci.server.services import Service

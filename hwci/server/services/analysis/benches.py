@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from hwci.analysis.benches.one_box import one_box
 from hwci.analysis.benches.report import KnownOfBoxes, benches
-from hwci.contract import benches as shapes
+from hwci.contract.boxes import benches as shapes
 from hwci.engine.periods import Period
 from hwci.server.services.access import Viewer
 from hwci.server.services.analysis.asking import Analysis, Answers, asked, note

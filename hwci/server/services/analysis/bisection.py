@@ -5,7 +5,7 @@ beside the rules"). Nothing is kept of one: its answers are the reports of its r
 
 from hwci.analysis.flaky.bisection import Asked as Wanted
 from hwci.analysis.flaky.bisection import bisection
-from hwci.contract.bisection import Bisection
+from hwci.contract.flaky.bisection import Bisection
 from hwci.engine.facts import Product
 from hwci.server.services.access import Viewer
 from hwci.server.services.analysis.asking import Analysis, Answers, Asked

@@ -6,7 +6,7 @@ from functools import partial
 
 from hwci.analysis.failures.causes import CommonCause, causes, described, reviewed, to_review
 from hwci.analysis.failures.lost_boards import in_lost_runs
-from hwci.contract.causes import Cause
+from hwci.contract.failures.causes import Cause
 from hwci.contract.shape import ListPage
 from hwci.engine.history import Listing
 from hwci.engine.page.reading import Classified, read_classified

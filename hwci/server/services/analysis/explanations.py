@@ -10,7 +10,7 @@ from uuid import UUID
 from hwci.analysis.failures.explanation import explanation
 from hwci.analysis.failures.gaps import budget
 from hwci.analysis.failures.what_if import OfGit
-from hwci.contract.explanations import Explanation, Gaps
+from hwci.contract.failures.explanations import Explanation, Gaps
 from hwci.server.errors import NotFoundError
 from hwci.server.services.access import Viewer, require_product
 from hwci.server.services.analysis.asking import Analysis, Answers, Asked

@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 
 from hwci.analysis import flaky_rows as rows_of
 from hwci.analysis.flaky.suspects import flake_rates, flaky_tests, ranked
-from hwci.contract.flaky_history import BoxHistory, FlakyHistories
+from hwci.contract.flaky.flaky_history import BoxHistory, FlakyHistories
+from hwci.contract.flaky.suspects import FlakyRow
 from hwci.contract.shape import ListPage
 from hwci.contract.shares import Share
-from hwci.contract.suspects import FlakyRow
 from hwci.engine.calendar import calendar_days
 from hwci.engine.history import Listing
 from hwci.engine.page.over_time import flaky_over_time

@@ -5,7 +5,7 @@ from functools import partial
 
 from hwci.analysis.failures.incident_rows import incident_row
 from hwci.analysis.failures.incidents import Incident, described, incidents
-from hwci.contract import incidents as shapes
+from hwci.contract.failures import incidents as shapes
 from hwci.contract.shape import ListPage
 from hwci.engine.history import Listing
 from hwci.server.services.access import Viewer

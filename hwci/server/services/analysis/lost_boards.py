@@ -4,8 +4,8 @@
 from collections.abc import Sequence
 
 from hwci.analysis.failures.lost_boards import in_lost_runs, lost_boards, lost_rows
-from hwci.contract import lost_boards as shapes
-from hwci.contract.failures import Failure, ResolvedFailure
+from hwci.contract.failures import lost_boards as shapes
+from hwci.contract.failures.failures import Failure, ResolvedFailure
 from hwci.contract.shape import ListPage
 from hwci.contract.vocabulary import FailureClass
 from hwci.engine.page import tables

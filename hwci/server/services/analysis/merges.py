@@ -9,7 +9,7 @@ from functools import partial
 from hwci.analysis.merges.announced import announced
 from hwci.analysis.merges.merge_plan import merge_plan, plan
 from hwci.analysis.merges.unchecked import unchecked_merges
-from hwci.contract.merges import AnnouncedMerge, ExplainedMerge, MergePlan
+from hwci.contract.runs.merges import AnnouncedMerge, ExplainedMerge, MergePlan
 from hwci.contract.shape import ListPage
 from hwci.engine.facts import Product
 from hwci.engine.history import SightedRun

@@ -13,10 +13,10 @@ from hwci.analysis.failures.causes import causes_of
 from hwci.analysis.failures.incidents import failures_of
 from hwci.analysis.periods.days import tiles_by_day
 from hwci.analysis.periods.trends import trends
-from hwci.contract import page_figures as shapes
-from hwci.contract.causes import Cause
-from hwci.contract.flaky_tests import FlakyTest
-from hwci.contract.incidents import Incident
+from hwci.contract.failures.causes import Cause
+from hwci.contract.failures.incidents import Incident
+from hwci.contract.flaky.flaky_tests import FlakyTest
+from hwci.contract.page import page_figures as shapes
 from hwci.contract.shape import ListPage
 from hwci.contract.vocabulary import FailureClass
 from hwci.engine.calendar import calendar_days

@@ -5,7 +5,7 @@ from hwci.analysis.failures.incidents import failing_incidents
 from hwci.analysis.flaky.suspects import pending_by_test
 from hwci.analysis.one_test import one_test
 from hwci.analysis.one_test_words import About, concluded, with_words
-from hwci.contract.one_test import OneTest
+from hwci.contract.flaky.one_test import OneTest
 from hwci.contract.scope import TestName
 from hwci.contract.shape import ListPage
 from hwci.engine.calendar import calendar_days

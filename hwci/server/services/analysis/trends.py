@@ -4,10 +4,10 @@
 from hwci.analysis.periods.days import tiles_by_day
 from hwci.analysis.periods.times_to_fix import times_to_fix
 from hwci.analysis.periods.trends import trends
-from hwci.contract import trends as shapes
-from hwci.contract.days import Days
+from hwci.contract.periods import trends as shapes
+from hwci.contract.periods.days import Days
+from hwci.contract.periods.times_to_fix import TimesToFix
 from hwci.contract.shape import ListPage
-from hwci.contract.times_to_fix import TimesToFix
 from hwci.engine.calendar import calendar_days
 from hwci.server.services.access import Viewer
 from hwci.server.services.analysis.asking import Analysis, Answers, Asked, before_in, bounds

@@ -12,12 +12,12 @@ from functools import partial
 from typing import NamedTuple, TypeVar
 from uuid import UUID
 
-from hwci.contract.failures import Failure, FailureEvidence, ResolvedFailure
-from hwci.contract.flaky_history import FlakyHistories
-from hwci.contract.flaky_tests import FlakyTest
-from hwci.contract.merges import CheckedMerge, Merge
-from hwci.contract.metrics import MetricsPage, SuiteConfigPlan, Trend
-from hwci.contract.products import Product, SuiteConfig
+from hwci.contract.failures.failures import Failure, FailureEvidence, ResolvedFailure
+from hwci.contract.flaky.flaky_history import FlakyHistories
+from hwci.contract.flaky.flaky_tests import FlakyTest
+from hwci.contract.page.metrics import MetricsPage, SuiteConfigPlan, Trend
+from hwci.contract.runs.merges import CheckedMerge, Merge
+from hwci.contract.runs.products import Product, SuiteConfig
 from hwci.contract.shape import ListPage
 from hwci.engine import facts
 from hwci.engine.calendar import calendar_days

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import NamedTuple
 from uuid import UUID
 
-from hwci.contract.failures import ResolvedFailure, ReviewedFailures
+from hwci.contract.failures.failures import ResolvedFailure, ReviewedFailures
 from hwci.contract.vocabulary import ReviewAction
 from hwci.engine.facts import Review
 from hwci.engine.page import failures

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import islice
 from uuid import UUID
 
-from hwci.contract.runs import RunEvent
+from hwci.contract.runs.runs import RunEvent
 from hwci.contract.vocabulary import RunEventType
 from hwci.server.errors import ConflictError
 from hwci.server.storage.ports import Reader, Storage

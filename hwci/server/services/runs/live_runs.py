@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from functools import partial
 from uuid import UUID
 
-from hwci.contract.runs import OpenedRun, Run, RunTest
+from hwci.contract.runs.runs import OpenedRun, Run, RunTest
 from hwci.contract.vocabulary import RunEventType, RunStatus
 from hwci.engine.facts import Report, run_record_id
 from hwci.server.errors import ConflictError, HwciServerError, NotFoundError

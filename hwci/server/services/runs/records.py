@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from uuid import UUID
 
-from hwci.contract.runs import Run, RunDetail, RunTest, TestCounts
+from hwci.contract.runs.runs import Run, RunDetail, RunTest, TestCounts
 from hwci.contract.shape import ListPage
 from hwci.server.errors import NotFoundError
 from hwci.server.services import Service

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
-from hwci.contract.commits import ChangeList
+from hwci.contract.runs.commits import ChangeList
 from hwci.contract.vocabulary import Label, Outcome
 from hwci.engine.facts import FailureKey, Lane, Report, TestItem, failure_id
 from hwci.engine.history import History, Scope

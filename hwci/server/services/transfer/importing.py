@@ -23,7 +23,7 @@ from uuid import UUID, uuid4
 import jiter
 from pydantic import ValidationError
 
-from hwci.contract.merges import Merge
+from hwci.contract.runs.merges import Merge
 from hwci.engine.facts import Product, Report, Review, SuiteConfig, failure_id
 from hwci.server.errors import ClashError, StorageError
 from hwci.server.services.runs.live_runs import end_run

@@ -10,8 +10,8 @@ export is made of, nor how it is written.
 from dataclasses import fields
 from typing import TYPE_CHECKING
 
-from hwci.contract.commits import Commit
-from hwci.contract.merges import Merge
+from hwci.contract.runs.commits import Commit
+from hwci.contract.runs.merges import Merge
 from hwci.engine.facts import Report
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from uuid import UUID
 
 from pydantic import TypeAdapter, model_validator
 
-from hwci.contract.merges import Merge
+from hwci.contract.runs.merges import Merge
 from hwci.contract.vocabulary import ReviewAction
 from hwci.engine import facts
 from hwci.wire import limits

@@ -17,9 +17,9 @@ from uuid import UUID
 
 import jiter
 
-from hwci.contract.commits import ChangeList, Commit
-from hwci.contract.merges import Merge
-from hwci.contract.products import Links, Targets
+from hwci.contract.runs.commits import ChangeList, Commit
+from hwci.contract.runs.merges import Merge
+from hwci.contract.runs.products import Links, Targets
 from hwci.contract.vocabulary import REASONS, FailureClass, Outcome, Verdict
 from hwci.engine.facts import Report, SuiteConfig, TestItem
 from hwci.engine.history import Decision, Place

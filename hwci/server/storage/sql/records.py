@@ -9,7 +9,7 @@ from typing import Any
 from uuid import UUID, uuid4
 
 from hwci.analysis.outcomes import RecordedRuns
-from hwci.contract.merges import Merge
+from hwci.contract.runs.merges import Merge
 from hwci.engine.facts import Facts, Product, Report, Review, SuiteConfig
 from hwci.engine.history import EVERYTHING, Decision, Episode, Listing, Scope
 from hwci.engine.rules.merges import count_checks

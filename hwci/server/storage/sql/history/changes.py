@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import Any
 from uuid import UUID
 
-from hwci.contract.commits import ChangeList
+from hwci.contract.runs.commits import ChangeList
 from hwci.engine.facts import Product, Review, SuiteConfig
 from hwci.engine.history import Place, ReportOrder, RunChanges
 from hwci.server.storage.sql import codec

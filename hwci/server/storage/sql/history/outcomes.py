@@ -13,7 +13,7 @@ from operator import itemgetter, or_
 from typing import NamedTuple
 
 from hwci.analysis.outcomes import ProductOutcomes, RunOutcomes
-from hwci.contract.runs import TestResult
+from hwci.contract.runs.runs import TestResult
 from hwci.contract.vocabulary import Trigger
 from hwci.engine.facts import Lane, Product
 from hwci.engine.history import ANYWHERE, EVERYTHING, Scope, Where

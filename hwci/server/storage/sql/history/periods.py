@@ -13,7 +13,7 @@ from itertools import chain, compress, repeat
 from operator import or_
 from typing import Any
 
-from hwci.contract.merges import Merge
+from hwci.contract.runs.merges import Merge
 from hwci.engine.derived.days import days_of
 from hwci.engine.facts import Product, TestKey
 from hwci.engine.history import (

@@ -12,7 +12,7 @@ from itertools import chain
 from operator import add
 from typing import Any, NamedTuple
 
-from hwci.contract.commits import ChangeList
+from hwci.contract.runs.commits import ChangeList
 from hwci.contract.vocabulary import Outcome
 from hwci.engine.derived.days import DayChanges, ItemSum, RunSum, day_of
 from hwci.engine.derived.rows import Bench, Episode, Placed, Ranked, Results, Spot, Track

@@ -15,7 +15,7 @@ from dataclasses import fields
 from functools import lru_cache
 from itertools import dropwhile
 
-from hwci.contract.commits import ChangeList
+from hwci.contract.runs.commits import ChangeList
 from hwci.contract.vocabulary import Outcome, Verdict
 from hwci.engine.facts import Report
 from hwci.server.storage.sql import codec

@@ -11,7 +11,7 @@ deleted; changes are deleted with the last report that carries them.
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from hwci.contract.commits import ChangeList
+from hwci.contract.runs.commits import ChangeList
 from hwci.server.storage.sql import codec
 from hwci.server.storage.sql.connection import Connection
 from hwci.server.storage.sql.reports import digests

@@ -9,7 +9,7 @@ they read are in other tables.
 from collections.abc import Mapping
 from datetime import datetime
 
-from hwci.contract.merges import Merge
+from hwci.contract.runs.merges import Merge
 from hwci.engine.facts import Report, SuiteConfig
 from hwci.server.storage.records import SentKind
 from hwci.server.storage.sql import codec

@@ -16,7 +16,7 @@ from datetime import datetime
 from itertools import islice
 from typing import Any, NamedTuple
 
-from hwci.contract.commits import ChangeList
+from hwci.contract.runs.commits import ChangeList
 from hwci.contract.vocabulary import Outcome
 from hwci.engine.facts import FailureKey, Lane, Part, Report, TestItem, failure_id
 from hwci.engine.rules.flakiness import has_failed_attempt

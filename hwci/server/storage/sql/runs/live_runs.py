@@ -8,8 +8,8 @@ from itertools import islice
 from typing import Any
 from uuid import UUID
 
-from hwci.contract.commits import ChangeList
-from hwci.contract.runs import RunTest, TestCounts
+from hwci.contract.runs.commits import ChangeList
+from hwci.contract.runs.runs import RunTest, TestCounts
 from hwci.server.storage.records import LiveRun, RunHead
 from hwci.server.storage.sql import codec
 from hwci.server.storage.sql.columns import Columns, column, columns_of, optional

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
-from hwci.contract.runs import TestResult
+from hwci.contract.runs.runs import TestResult
 from hwci.server.storage.records import RunFilter
 from hwci.server.storage.sql import codec
 from hwci.server.storage.sql.connection import Connection, Query

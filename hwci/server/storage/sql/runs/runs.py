@@ -13,7 +13,7 @@ from itertools import islice
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from hwci.contract.runs import RerunOf, Run, RunDetail, TestCounts
+from hwci.contract.runs.runs import RerunOf, Run, RunDetail, TestCounts
 from hwci.contract.vocabulary import SUCCESS_WORDS, RunEnding, RunStatus
 from hwci.engine.history import Listing
 from hwci.server.storage import run_records

@@ -3,7 +3,7 @@
 beside the rules"). Chances are between 0 and 1.
 """
 
-from hwci.contract.commits import CommitSubject
+from hwci.contract.runs.commits import CommitSubject
 from hwci.contract.scope import PeriodOfDays
 from hwci.contract.shape import Open, shape
 from hwci.contract.vocabulary import MissingCommit

@@ -2,7 +2,7 @@
 """Why failures have their class, by what would give them another one (ADR 0009)."""
 
 from hwci.contract.ci_systems import CiSystem
-from hwci.contract.failures import CheckRun, ClassAndReason
+from hwci.contract.failures.failures import CheckRun, ClassAndReason
 from hwci.contract.scope import PeriodOfDays, ProductKey
 from hwci.contract.shape import Open, shape
 from hwci.contract.vocabulary import EditKind, FileKind, Gap, ReviewAction, Verdict

@@ -5,8 +5,8 @@
 
 from typing import ClassVar
 
-from hwci.contract.days import CalendarDay
-from hwci.contract.flaky_tests import Figures
+from hwci.contract.flaky.flaky_tests import Figures
+from hwci.contract.periods.days import CalendarDay
 from hwci.contract.scope import TestName
 from hwci.contract.shape import ListPage, shape
 

@@ -6,9 +6,9 @@
 from datetime import datetime
 from typing import ClassVar
 
-from hwci.contract.failures import ReclassifiedFailure, ResolvedFailure
-from hwci.contract.flaky_tests import FlakyTest
-from hwci.contract.merges import Merge
+from hwci.contract.failures.failures import ReclassifiedFailure, ResolvedFailure
+from hwci.contract.flaky.flaky_tests import FlakyTest
+from hwci.contract.runs.merges import Merge
 from hwci.contract.scope import PeriodOfDays, ProductKey
 from hwci.contract.shape import ListPage, shape
 

@@ -4,7 +4,7 @@
 from datetime import datetime
 from uuid import UUID
 
-from hwci.contract.commits import ChangeList
+from hwci.contract.runs.commits import ChangeList
 from hwci.contract.shape import Open, sent, shape
 from hwci.contract.vocabulary import (
     Outcome,

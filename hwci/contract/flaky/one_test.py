@@ -5,7 +5,7 @@ rules").
 
 from datetime import datetime
 
-from hwci.contract.days import CalendarDay
+from hwci.contract.periods.days import CalendarDay
 from hwci.contract.scope import PeriodOfDays
 from hwci.contract.shape import shape
 from hwci.contract.shares import Share

@@ -6,7 +6,7 @@ rules").
 from datetime import datetime
 from uuid import UUID
 
-from hwci.contract.commits import BrokenBy, CommitSubject
+from hwci.contract.runs.commits import BrokenBy, CommitSubject
 from hwci.contract.shape import Open, shape
 from hwci.contract.statements import Certainty
 from hwci.contract.vocabulary import Label, Verdict

@@ -5,9 +5,9 @@ from datetime import datetime
 from typing import ClassVar
 from uuid import UUID
 
-from hwci.contract.commits import BrokenBy, ChangedCommit, Fix
 from hwci.contract.people import Actor
-from hwci.contract.runs import RunOnBox
+from hwci.contract.runs.commits import BrokenBy, ChangedCommit, Fix
+from hwci.contract.runs.runs import RunOnBox
 from hwci.contract.shape import Open, shape
 from hwci.contract.vocabulary import FailureClass, Label, Outcome, Reason, ReviewAction, Verdict
 

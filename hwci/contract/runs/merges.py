@@ -5,7 +5,7 @@ metrics", "Answers beside the rules").
 
 from datetime import datetime
 
-from hwci.contract.runs import RunOnBox
+from hwci.contract.runs.runs import RunOnBox
 from hwci.contract.scope import PeriodOfDays, ProductKey
 from hwci.contract.shape import ListPage, Open, sent, shape
 from hwci.contract.vocabulary import MissingRun, UncheckedCause

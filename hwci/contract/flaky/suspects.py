@@ -5,8 +5,8 @@ between 0 and 1.
 
 from datetime import datetime
 
-from hwci.contract.commits import CommitSubject
-from hwci.contract.flaky_tests import FlakyTest
+from hwci.contract.flaky.flaky_tests import FlakyTest
+from hwci.contract.runs.commits import CommitSubject
 from hwci.contract.shape import Open, shape
 from hwci.contract.shares import Share
 from hwci.contract.statements import Statement

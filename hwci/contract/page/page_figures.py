@@ -3,15 +3,15 @@
 (contract, "Answers beside the rules"). Each part is as its own route gives it.
 """
 
-from hwci.contract.causes import Cause
-from hwci.contract.days import Days
-from hwci.contract.flaky_tests import FlakyTest
-from hwci.contract.incidents import Incident
-from hwci.contract.lost_boards import LostBoardCounts
-from hwci.contract.merges import ExplainedMerge
-from hwci.contract.products import Product
+from hwci.contract.failures.causes import Cause
+from hwci.contract.failures.incidents import Incident
+from hwci.contract.failures.lost_boards import LostBoardCounts
+from hwci.contract.flaky.flaky_tests import FlakyTest
+from hwci.contract.periods.days import Days
+from hwci.contract.periods.trends import Trends
+from hwci.contract.runs.merges import ExplainedMerge
+from hwci.contract.runs.products import Product
 from hwci.contract.shape import ListPage, shape
-from hwci.contract.trends import Trends
 
 
 @shape

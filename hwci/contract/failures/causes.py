@@ -3,8 +3,8 @@
 
 from uuid import UUID
 
-from hwci.contract.commits import CommitInShort
-from hwci.contract.failures import ResolvedFailure
+from hwci.contract.failures.failures import ResolvedFailure
+from hwci.contract.runs.commits import CommitInShort
 from hwci.contract.shape import shape
 
 

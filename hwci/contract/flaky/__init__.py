@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Flaky tests, one test, and which commit broke it."""

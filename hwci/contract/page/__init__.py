@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The metrics page, and the figures beside it."""
