@@ -26,8 +26,9 @@ const NONE_THERE = "No test is failing on a branch that merges of this period we
 /** The section. `figures`: of the page, which has the first incidents; children: below the incidents. */
 export function FailingNow({ figures, address, orgId, scope, page, reviews, several, children }) {
   const isAll = address.query.get("failing") === "all";
-  const path = isAll ? `/api/orgs/${orgId}/ci-analysis/incidents` : null;
-  const all = useAnswer(path, { ...scope, label: "pending", limit: MOST }, reviews.turn);
+  const path = `/api/orgs/${orgId}/ci-analysis/incidents`;
+  const query = { ...scope, label: "pending" };
+  const all = useAnswer(isAll ? path : null, { ...query, limit: MOST }, reviews.turn);
   const first = figures.data?.incidents;
   const data = isAll ? (all.data ?? first) : first;
   const { error, again } = isAll && all.error ? all : figures;
@@ -47,10 +48,10 @@ export function FailingNow({ figures, address, orgId, scope, page, reviews, seve
   const elsewhere = figures.data?.incidentsElsewhere ?? 0;
   return html`<${Section} title="Failing now" total=${data.total} anchor="failing">
     ${rows.length > 0
-      ? html`<${PlainTable} name="failing-now" label="Failing now" columns=${columns} rows=${rows} total=${data.total}
-          rowKey=${(row) => row.id} />`
+      ? html`<${PlainTable} name="failing-now" label="Failing now" columns=${columns} rows=${rows}
+          saves=${{ path, query, total: data.total }} rowKey=${(row) => row.id} />`
       : html`<p class="empty">${data.total ? NONE_THERE : page.tiles.infraRuns.total ? NONE : NOTHING_RAN}</p>`}
-    ${(isAll || data.total > rows.length) && html`<${All} isAll=${isAll} total=${data.total} elsewhere=${elsewhere} />`}
+    ${first?.total > first?.items.length && html`<${All} isAll=${isAll} total=${data.total} elsewhere=${elsewhere} />`}
     ${isAll && data.total > MOST && html`<p class="quiet">The ${count(MOST)} that began last.</p>`}
     ${children}
   <//>`;

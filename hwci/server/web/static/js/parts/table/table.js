@@ -86,12 +86,15 @@ export function showAll(name) {
   return { [`${name}.rows`]: "all" };
 }
 
-/** A table without search and pages. `all`: the rows that a file of it has; `total`: how many there are. */
-export function PlainTable({ name, columns, rows, all = rows, total = all.length, rowKey, label }) {
+/**
+ * A table without search and pages. `all`: the rows that a file of it has; `saves`: what lists them instead, and how many
+ * there are.
+ */
+export function PlainTable({ name, columns, rows, all = rows, saves = { rows: all, total: all.length }, rowKey, label }) {
   const shown = useShown(name, columns);
   return html`<${Rows} columns=${shown} rows=${rows} rowKey=${rowKey} label=${label} />
     <div class="table-foot"><${Columns} table=${name} columns=${columns} label=${label} />
-      <${Csv} name=${name} label=${label} rows=${all} shown=${rows.length} total=${total}
+      <${Csv} ...${saves} ...${{ name, label, rowKey }} shown=${rows.length}
         without=${fieldsNotShown(columns, shown)} /></div>`;
 }
 
