@@ -2,8 +2,9 @@
 """A proxy that puts a distance between a server and its PostgreSQL: what is sent arrives a while
 later, in both directions, however much is on the way. It counts round trips.
 
-A round trip is counted where the database has answered and is asked again. The end of a read, for
-whose answer nobody waits, is none; its answer can be kept back to show that.
+A round trip is counted where the database has answered and is asked again. Statements that are sent
+together are asked once, also if the database has answered the first of them before the last came.
+The end of a read, for whose answer nobody waits, is none; its answer can be kept back to show that.
 """
 
 import asyncio
@@ -16,6 +17,8 @@ from urllib.parse import parse_qs, urlsplit
 from hwci.server.storage.location import Location
 
 _CHUNK_BYTES = 64 * 1024
+_SYNC_OR_FLUSH = b"\0\0\0\x04"
+"""How the last message ends of statements for whose answers a client waits."""
 _END_OF_A_READ = b"Q\0\0\0\x0dROLLBACK\0"
 
 
@@ -69,13 +72,15 @@ class _Line:
     def __init__(self, distance: Distance) -> None:
         self._distance = distance
         self._answered = True
+        self._asked = True
         self._kept_back = False
 
     async def ask(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         while chunk := await self._read(reader):
             if chunk != _END_OF_A_READ:
-                self._distance.round_trips += self._answered
+                self._distance.round_trips += self._answered and self._asked
                 self._answered = False
+                self._asked = chunk[:1] == b"Q" or chunk.endswith(_SYNC_OR_FLUSH)
             elif self._distance.ends_stay_open:
                 self._kept_back = True
             self._write_later(writer, chunk)
