@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every route there is with whom it is for, what it answers when it is granted, and a body that
-would be granted: written by hand from the contract, so that it is not an echo of the code. Of the
-answers beside the rules one row holds for all that have none of their own.
+would be granted: written by hand from the contract, so that it is not an echo of the code.
 """
 
 from collections.abc import Callable, Mapping
@@ -10,7 +9,6 @@ from enum import Enum
 from itertools import count
 from typing import Any
 
-from hwci.server.routes.table import ROUTES
 from tests.server.tenants import ANNOUNCEMENT, CONFIGURATION, EVENTS, HEAD, Tenant, sign_in_of, tell
 from tests.support.asking import bearer
 from tests.support.joining import join
@@ -133,12 +131,6 @@ LIST = Row(By.MEMBER, 200)
 A_BOX = "?boxKey=bench-1"
 A_TEST = "?repoKey=acme/firmware&suite=hardware&testId=i2c"
 FIGURES = Row(By.READER, 200, metrics=True)
-BESIDE_THE_RULES = {
-    f"GET {route.path}": FIGURES
-    for route in ROUTES
-    if route.method == "GET" and route.path.startswith(f"{ORG}/ci-analysis/")
-}
-"""Whatever is answered beside the rules is for who may see figures; below are those that differ."""
 
 ROWS = {
     "POST /api/ci/merge-announce": Row(By.CI, 204, body=always(ANNOUNCEMENT)),
@@ -210,11 +202,26 @@ ROWS = {
     f"GET {ORG}/ci-metrics/other-failures": FIGURES,
     f"GET {ORG}/ci-metrics/flakiest-tests": FIGURES,
     f"GET {ORG}/ci-metrics/flakiest-tests/history": FIGURES,
-    **BESIDE_THE_RULES,
+    f"GET {ORG}/ci-analysis/merges": FIGURES,
+    f"GET {ORG}/ci-analysis/unchecked-merges": FIGURES,
+    f"GET {ORG}/ci-analysis/merge-plan": FIGURES,
+    f"GET {ORG}/ci-analysis/boxes": FIGURES,
     f"GET {ORG}/ci-analysis/bisection": Row(By.READER, 400, metrics=True),  # of no test
+    f"GET {ORG}/ci-analysis/flaky-tests": FIGURES,
+    f"GET {ORG}/ci-analysis/flaky-tests/history": FIGURES,
+    f"GET {ORG}/ci-analysis/incidents": FIGURES,
+    f"GET {ORG}/ci-analysis/causes": FIGURES,
+    f"GET {ORG}/ci-analysis/lost-boards": FIGURES,
+    f"GET {ORG}/ci-analysis/lost-boards/resolved": FIGURES,
+    f"GET {ORG}/ci-analysis/lost-boards/failures": FIGURES,
+    f"GET {ORG}/ci-analysis/gaps": FIGURES,
+    f"GET {ORG}/ci-analysis/times-to-fix": FIGURES,
+    f"GET {ORG}/ci-analysis/days": FIGURES,
+    f"GET {ORG}/ci-analysis/trends": FIGURES,
     f"GET {ORG}/ci-analysis/page": Row(By.MEMBER, 200, metrics=True),
     f"GET {ORG}/ci-analysis/box": Row(By.READER, 200, metrics=True, query=A_BOX),
     f"GET {ORG}/ci-analysis/test": Row(By.READER, 200, metrics=True, query=A_TEST),
+    f"GET {ORG}/ci-analysis/tests": FIGURES,
     f"GET {ORG}/ci-failures": FIGURES,
     f"GET {REVIEW}": Row(By.READER, 200, "real", metrics=True),
     f"GET {ORG}/ci-analysis/failures/{{failureId}}": Row(By.READER, 200, "real", metrics=True),

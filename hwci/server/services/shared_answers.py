@@ -39,8 +39,6 @@ class SharedAnswers:
         self._held: OrderedDict[Key, _Held] = OrderedDict()
         self._in_work: dict[Key, Future[bytes | None]] = {}
         self.held_bytes = 0
-        self.shared = 0
-        """How often somebody got an answer that was made for somebody else."""
 
     def take(self, key: Key) -> "bytes | Future[bytes | None] | None":
         """Return an answer, or that of who makes it now; None: the caller is to make it, and to
@@ -50,10 +48,8 @@ class SharedAnswers:
             held = self._held.get(key)
             if held is not None and held.until > self._clock():
                 self._held.move_to_end(key)
-                self.shared += 1
                 return held.data
             if key in self._in_work:
-                self.shared += 1
                 return self._in_work[key]
             self._in_work[key] = Future()
             return None
