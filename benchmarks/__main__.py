@@ -10,7 +10,7 @@ from importlib.metadata import version
 from itertools import chain
 from os import cpu_count, getloadavg
 
-from benchmarks import boards, opened, pages, start, taking
+from benchmarks import boards, browser, opened, pages, start, taking
 from benchmarks.figure import Figure
 from benchmarks.history import SIZES, Size
 
@@ -21,6 +21,7 @@ def _figures(size: Size) -> Mapping[str, Callable[[], Iterator[Figure]]]:
     return {
         "page": partial(pages.page, size),
         "opened": partial(opened.opened, size),
+        "browser": partial(browser.browser, size),
         "growth": partial(pages.growth, size),
         "second": partial(pages.second, size),
         "cost": lambda: chain.from_iterable(map(taking.cost, taking.OF_TESTS)),

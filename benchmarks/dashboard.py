@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How fast the metrics page is in Chromium: its first view on the demo, and scrolling and typing on
-a page whose tables are very long. Prints what it measured; judges nothing.
+"""How smooth scrolling and typing are in Chromium on a metrics page whose tables are very long.
+Prints what it measured; judges nothing.
 """
 
-import statistics
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,36 +18,21 @@ from tests.web.conftest import (
     ROOT_NEEDS_NO_SANDBOX,
     Account,
     Dashboard,
-    running_demo,
 )
 from tests.web.long_tables import TESTS_OF_A_REPORT, announcement, flaky_report, send
 
-ROUNDS = 10
 MERGES, TESTS = 5_000, 10_000
-# A new profile opens a window, whose own start keeps two cores busy; and what the driver asks of a
-# page, the page works out. Neither is a part of its first view.
+# A new profile opens a window, whose own start keeps two cores busy.
 WINDOW_MILLISECONDS = 2_000
-VIEW_MILLISECONDS = 2_000
 WHEELS = 60
 WORD = "test_01234"
 _TREND = ".tile .trend rect"
 
-# Times of the page's own clock, which begins when the document is asked for.
 _WATCH = """
-window.seen = {};
-new MutationObserver(() => {
-  const figures = document.querySelectorAll(".tile .figure");
-  if (figures.length >= 4) window.seen.tiles ??= performance.now();
-  if (document.querySelector(".tile .trend rect")) window.seen.trends ??= performance.now();
-}).observe(document, { childList: true, subtree: true });
 window.long = [];
 new PerformanceObserver((list) => list.getEntries().forEach((e) => window.long.push(e.duration)))
   .observe({ type: "longtask", buffered: true });
 """
-_SEEN = """() => {
-  const document = performance.getEntriesByType("navigation")[0].responseEnd;
-  return { tiles: window.seen.tiles - document, trends: window.seen.trends - document };
-}"""
 _LONG = "() => window.long.splice(0)"
 
 
@@ -57,26 +41,9 @@ def main() -> None:
     with sync_playwright() as driver:
         arguments = [*ROOT_NEEDS_NO_SANDBOX, *QUIET]
         browser = driver.chromium.launch(executable_path=CHROMIUM, args=arguments)
-        with running_demo() as demo:
-            _first_views(browser, demo)
         with tempfile.TemporaryDirectory() as folder, _full(Path(folder)) as server:
             _long_tables(browser, server)
         browser.close()
-
-
-def _first_views(browser: Browser, demo: Dashboard) -> None:
-    """Open the page of thirty days with an empty cache, each time in a new profile."""
-    times: list[dict[str, float]] = []
-    for _ in range(ROUNDS + 1):
-        page = _opened(browser, demo)
-        page.wait_for_timeout(VIEW_MILLISECONDS)
-        times.append(page.evaluate(_SEEN))
-        page.context.close()
-    warm = times[1:]  # the first one starts processes of the browser
-    print("First view of 30 days, ms after the document, empty cache")
-    for name in ("tiles", "trends"):
-        told = sorted(round(one[name]) for one in warm)
-        print(f"  {name:8} median {round(statistics.median(told))}, all {told}")
 
 
 def _long_tables(browser: Browser, server: RunningServer) -> None:

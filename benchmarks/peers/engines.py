@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Engines that answer the metrics page from plain rows, each with the indexes and queries that suit
-it.
+"""Engines that answer pages of the dashboard from plain rows, each with the indexes and queries
+that suit it.
 
 This module decides the queries, in SQL by hand. They find labels, dates and sums, but no class:
 `figures.py` decides what is compared. An engine keeps the names in memory. Another one is another
@@ -17,7 +17,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, ClassVar
 
-from benchmarks.peers.figures import Figures, Flaky, Resolved, newest
+from benchmarks.peers.figures import Figures, Flaky, Labelled, Resolved, Tried, newest
 from benchmarks.peers.rows import TABLES, Batch, Rows
 from benchmarks.processes import postgresql
 
@@ -37,6 +37,18 @@ _INDEXES = (
     "announced ON announcement (merged_at)",
     "merge_tested ON tested (product, merge_no)",
     "report_time ON report (started_at, hello_ok)",
+)
+# The failures of the window with all that failed of them, also before it.
+_LISTED = (
+    f"SELECT min(i.started_at) AS began, {_LANE},"
+    " CASE WHEN flake THEN 'flake' WHEN fix IS NULL THEN 'pending' ELSE 'resolved' END,"
+    f" count(*) FROM label JOIN item i USING ({_LANE}, commit_no) WHERE i.outcome = 1"
+    f" GROUP BY {_LANE}, commit_no, flake, fix ORDER BY began DESC LIMIT {{rows}}"
+)
+_TRIED = (
+    "SELECT box, sum(attempts), sum(attempts - 1 + outcome) FROM item"
+    " WHERE product = {product} AND test = {test} AND started_at BETWEEN {start} AND {end}"
+    " GROUP BY box"
 )
 _SAME = (
     "FROM item p WHERE p.product = f.product AND p.test = f.test AND p.box = f.box"
@@ -152,6 +164,24 @@ class Peer(ABC):
             flakiest=self._flakiest(tests, flakes)[:rows],
         )
 
+    def failures(self, start: int, end: int, rows: int) -> tuple[Labelled, ...]:
+        """Return the newest failures of a window, with their labels."""
+        self.execute("CREATE TEMP TABLE label AS " + self.labels.format(start=start, end=end))
+        listed = self.execute(_LISTED.format(rows=rows))
+        self.execute("DROP TABLE label")
+        return newest((self._labelled(row) for row in listed), rows)
+
+    def tried(self, start: int, end: int, suite: str, test_id: str) -> tuple[Tried, ...]:
+        """Return how often a test was tried on each box in a window."""
+        numbers = {text: number for number, text in self._names.items()}
+        of_test = {"product": numbers[suite], "test": numbers[test_id]}
+        rows = self.execute(_TRIED.format(**of_test, start=start, end=end))
+        return tuple(
+            sorted(
+                Tried(self._names[box], int(all_of), int(failed)) for box, all_of, failed in rows
+            )
+        )
+
     def _unchecked(self, merges: Found) -> tuple[str, ...]:
         found = [
             (-at, self._names[product], self._names[merge])
@@ -164,6 +194,11 @@ class Peer(ABC):
         at, product, test, box, branch, commits = row
         name = self._names
         return Resolved(at, name[product], name[test], name[box], name[branch], commits)
+
+    def _labelled(self, row: tuple[Any, ...]) -> Labelled:
+        at, product, test, box, branch, label, items = row
+        name = self._names
+        return Labelled(at, name[product], name[test], name[box], name[branch], label, items)
 
     def _flakiest(self, tests: Found, flakes: Mapping[tuple[Any, ...], int]) -> tuple[Flaky, ...]:
         rows = [

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The figures of a metrics page that a peer must give, too: all but the classes of failures.
+"""The figures that a peer must give, too: those of a metrics page, all but the classes of failures;
+the newest failures; and how often a test was tried on each box.
 
 This module decides what is compared. The first rows of a table can be cut between failures of one
 instant, whose order is that of our ids: of these none is compared.
@@ -8,7 +9,7 @@ instant, whose order is that of our ids: of these none is compared.
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -27,6 +28,26 @@ class Resolved(NamedTuple):
     box_key: str
     branch: str
     commits: int
+
+
+class Labelled(NamedTuple):
+    """A failure of the list of failures. `items`: its failing test items."""
+
+    started_at: int
+    suite: str
+    test_id: str
+    box_key: str
+    branch: str
+    label: str
+    items: int
+
+
+class Tried(NamedTuple):
+    """How often a test was tried on a box, and how often it failed, retries included."""
+
+    box_key: str
+    attempts: int
+    failed_attempts: int
 
 
 class Flaky(NamedTuple):
@@ -81,9 +102,31 @@ class Figures:
         )
 
 
-def newest(found: Iterable[Resolved], rows: int) -> tuple[Resolved, ...]:
+def failures_of(answer: Mapping[str, Any], rows: int) -> tuple[Labelled, ...]:
+    """Read our own list of failures."""
+    return newest((_labelled(row) for row in answer["items"]), rows)
+
+
+def tries_of(answer: Mapping[str, Any]) -> tuple[Tried, ...]:
+    """Read our own answer about a test."""
+    return tuple(
+        sorted(
+            Tried(box["boxKey"], box["attempts"], box["failedAttempts"]) for box in answer["boxes"]
+        )
+    )
+
+
+class _Started(Protocol):
+    @property
+    def started_at(self) -> int: ...
+
+
+Row = TypeVar("Row", bound=_Started)
+
+
+def newest(rows_of_table: Iterable[Row], rows: int) -> tuple[Row, ...]:
     """Return the newest of the rows, without those of the last instant if more may have it."""
-    newest_first = sorted(found, key=lambda row: (-row.started_at, row))
+    newest_first = sorted(rows_of_table, key=lambda row: (-row.started_at, row))
     if len(newest_first) < rows:
         return tuple(newest_first)
     last = newest_first[rows - 1].started_at
@@ -98,6 +141,18 @@ def _resolved(row: Mapping[str, Any]) -> Resolved:
         row["boxKey"],
         row["branch"],
         row["failingCommits"],
+    )
+
+
+def _labelled(row: Mapping[str, Any]) -> Labelled:
+    return Labelled(
+        micros(row["firstStartedAt"]),
+        row["suite"],
+        row["testId"],
+        row["boxKey"],
+        row["branch"],
+        row["label"],
+        row["items"],
     )
 
 
