@@ -199,17 +199,16 @@ def test_the_odds_ratio_and_its_interval_are_those_of_a_published_example() -> N
         ((22, 351), (24, 317)),
     ]
     strata = Strata.of(["men", "women"])
-    for men, women in refused_and_admitted:
-        people = [("men", men), ("women", women)]
-        strata.add(
-            0,
-            [
-                Trial(sex, 1, failed)
-                for sex, numbers in people
-                for failed, number in zip((1, 0), numbers, strict=True)
-                for _ in range(number)
-            ],
-        )
+    people = [
+        [
+            Trial(sex, 1, failed)
+            for sex, numbers in (("men", men), ("women", women))
+            for failed, number in zip((1, 0), numbers, strict=True)
+            for _ in range(number)
+        ]
+        for men, women in refused_and_admitted
+    ]
+    strata.add(0, people, lambda: None)
     found = compare(strata.by_box, chances_by_curve(strata.by_box))[0]
     assert round(found.odds_ratio, 6) == 0.904697
     r, s = strata.by_box[0, [Sum.R, Sum.S]]
@@ -231,7 +230,7 @@ def test_the_chance_of_a_box_is_that_of_dealing_whole_runs_to_boxes(seed: int) -
         groups.append(
             [Trial(str(name), 2**8 - 1, bad) for name, bad in zip(of, failed, strict=True)]
         )
-        strata.add(0, groups[-1])
+    strata.add(0, groups, lambda: None)
     dealt = np.zeros(3)
     for _ in range(2000):
         other = Strata.of(["a", "b", "c"])
@@ -240,6 +239,29 @@ def test_the_chance_of_a_box_is_that_of_dealing_whole_runs_to_boxes(seed: int) -
     exact = dealt / 2000
     assert np.abs(chances_of_boxes(strata, lambda: None) - exact).max() < 0.06
     assert np.abs(chances_by_curve(strata.by_box) - exact).max() < 0.1
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_sums_do_not_depend_on_how_many_runs_are_looked_at_together(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    draw = random.Random(seed)
+    groups = []
+    for _ in range(30):
+        ran = [(name, draw.getrandbits(70) | 1) for name in ("a", "b", *draw.choices("abcd", k=3))]
+        groups.append([Trial(name, tests, tests & draw.getrandbits(70)) for name, tests in ran])
+    sums = []
+    for cells, rows in ((500_000, 200_000), (1, 1), (1000, 100)):
+        monkeypatch.setattr("hwci.analysis.benches.strata._CELLS", cells)
+        monkeypatch.setattr("hwci.analysis.benches.strata._ROWS", rows)
+        strata = Strata.of([*"abcd"])
+        for product in (0, 1):
+            strata.add(product, groups, lambda: None)
+        arrays = strata.by_box, strata.met, strata.keys, strata.by_test, *strata.excess
+        sums.append([array.tolist() for array in arrays])
+    assert sums[0] == sums[1] == sums[2]
+    assert len(sums[0]) > 60
+    assert len(sums[0][3]) > 300
 
 
 def excess_of(group: Sequence[Trial], draw: np.random.Generator) -> np.ndarray:
@@ -255,7 +277,8 @@ def excess_of(group: Sequence[Trial], draw: np.random.Generator) -> np.ndarray:
 @pytest.mark.parametrize("seed", range(rounds(20, 400)))
 def test_the_chance_of_a_test_on_a_box_is_near_the_exact_one(seed: int) -> None:
     draw = random.Random(seed)
-    strata, exact, hits = Strata.of(["a", "b"]), np.ones(1), 0
+    strata, groups = Strata.of(["a", "b"]), []
+    exact, hits = np.ones(1), 0
     for _ in range(draw.randrange(5, 15)):
         here, there = draw.randrange(1, 4), draw.randrange(1, 8)
         bad = (
@@ -263,13 +286,13 @@ def test_the_chance_of_a_test_on_a_box_is_near_the_exact_one(seed: int) -> None:
             [draw.random() < 0.2 for _ in range(there)],
         )
         runs = [Trial("ab"[at], 1, int(one)) for at in (0, 1) for one in bad[at]]
-        strata.add(0, runs)
+        groups.append(runs)
         failed = sum(map(sum, bad))
         hits += sum(bad[0])
         exact = np.convolve(exact, hypergeom(here + there, failed, here).pmf(range(here + 1)))
-    strata.gather()
-    if (0, 0, 0) in strata.by_test:
-        [chance] = chances_by_curve(strata.by_test[0, 0, 0][None])
+    strata.add(0, groups, lambda: None)
+    if [0, 0, 0] in strata.keys.tolist():
+        [chance] = chances_by_curve(strata.by_test[:1])
         expected = exact[hits:].sum()
         assert chance == pytest.approx(expected, rel=0.35, abs=0.007)
         # Where it decides what is named, it errs to the side that names nothing.

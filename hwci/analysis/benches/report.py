@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
-from itertools import accumulate
+from itertools import accumulate, chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from hwci.analysis.benches import words
@@ -23,11 +23,11 @@ from hwci.analysis.benches.compare import (
 )
 from hwci.analysis.benches.health import health_of, runs_by_side
 from hwci.analysis.benches.strata import Strata, Sum
-from hwci.analysis.benches.trials import Earlier, Side, Trial, Trials, alike, box_of
+from hwci.analysis.benches.trials import Earlier, Side, Trials, alike, box_of
 from hwci.contract.boxes.benches import Benches, BoxFigures, BoxHealth, Counts, TestOnBox
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from datetime import datetime
 
     from hwci.analysis.outcomes import ProductOutcomes, RecordedRuns
@@ -82,12 +82,9 @@ def benches(
 
 
 class Read(NamedTuple):
-    """Runs as they are compared. `groups`: those that can be, each with the number of its product;
-    `places`: those of each side; `boxes`: how many there are.
-    """
+    """Runs as they are compared. `places`: those of each side; `boxes`: how many there are."""
 
     products: Sequence[Trials]
-    groups: Sequence[tuple[int, Sequence[Trial]]]
     places: Mapping[Side, Sequence[tuple[Trials, int]]]
     strata: Strata
     boxes: int
@@ -105,23 +102,11 @@ def read_runs(
     products = [Trials(outcome, check_time, noted) for outcome in outcomes]
     places = runs_by_side(products)
     strata = Strata.of(sorted(places, key=lambda side: (box_of(side), isinstance(side, str))))
-    groups = [*_groups(products, check_time)]
-    for product, group in groups:
-        check_time()
-        strata.add(product, group)
-    strata.gather()
-    boxes = len({*map(box_of, places)})
-    return Read(products, groups, places, strata, boxes, known, check_time)
-
-
-def _groups(
-    products: Sequence[Trials], check_time: Callable[[], None]
-) -> Iterator[tuple[int, Sequence[Trial]]]:
-    """Yield the runs that can be compared, each with the number of its product."""
     for number, product in enumerate(products):
-        for trials in product.by_stratum.values():
-            for group in alike(trials, check_time):
-                yield number, group
+        groups = (alike(trials, check_time) for trials in product.by_stratum.values())
+        strata.add(number, chain.from_iterable(groups), check_time)
+    boxes = len({*map(box_of, places)})
+    return Read(products, places, strata, boxes, known, check_time)
 
 
 def compared_boxes(read: Read) -> Mapping[int, Comparison]:
@@ -139,17 +124,14 @@ def named_tests(read: Read, box_key: str | None = None) -> list[TestOnBox]:
     their failures, alone or in a group. A comparison finds a test among many by what is rare among
     all; `blame.py` then weighs which boxes it is. `box_key`: only those of this box.
     """
-    import numpy as np
-
-    keys = [At(*key) for key in read.strata.by_test]
-    rows = np.array([*read.strata.by_test.values()])
+    rows = read.strata.by_test
     wanted = comparable(rows, read.boxes)
     if not len(wanted):
         return []
     compared = compare(rows[wanted], chances_by_curve(rows[wanted]))
     sides, named = [*read.strata.boxes], []
     for number, comparison in zip(wanted, compared, strict=True):
-        at = keys[number]
+        at = At(*read.strata.keys[number].tolist())
         side = sides[at.box]
         if comparison.named and box_key in (None, box_of(side)):
             read.check_time()
@@ -275,9 +257,11 @@ def _few(read: Read, box: int) -> words.FewTests | None:
     failed there: half of them at most.
     """
     failed: Counter[str] = Counter()
-    for at, row in ((At(*key), row) for key, row in read.strata.by_test.items()):
-        if at.box == box and row[Sum.FAILED]:
-            failed[read.products[at.product].found.tests[at.test]] += counts_of(row).failed
+    keys, failures = read.strata.keys, read.strata.by_test[:, Sum.FAILED]
+    own = (keys[:, At._fields.index("box")] == box) & (failures > 0)
+    for key, times in zip(keys[own].tolist(), failures[own].tolist(), strict=True):
+        at = At(*key)
+        failed[read.products[at.product].found.tests[at.test]] += round(times)
     worst = failed.most_common(FEW)
     for number, held in enumerate(accumulate(times for _, times in worst), start=1):
         if 3 * held >= 2 * failed.total():

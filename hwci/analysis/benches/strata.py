@@ -8,16 +8,16 @@ numpy is imported when it is asked.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from dataclasses import dataclass, field
 from enum import IntEnum, auto
+from functools import cached_property
+from itertools import chain, pairwise
 from typing import TYPE_CHECKING
 
 from hwci.analysis.benches.trials import packed
-from hwci.engine.test_sets import CountedTests
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
@@ -26,8 +26,9 @@ if TYPE_CHECKING:
 
     Numbers = NDArray[np.float64]
     Whole = NDArray[np.int64]
+    Flags = NDArray[np.bool_]
 
-_CELLS = 4_000_000  # results that are looked at together
+_CELLS = 500_000  # results that are looked at together
 _ROWS = 200_000  # rows of tests on boxes, before those of one test and box are added up
 
 
@@ -66,199 +67,260 @@ class Strata:
 
     boxes: Mapping[Side, int]
     by_box: Numbers
-    met: NDArray[np.bool_]
+    met: Flags
     """Of each two boxes, whether results of them are compared."""
-    by_test: dict[tuple[int, int, int], Numbers] = field(default_factory=dict)
-    """By product, test and box."""
+    keys: Whole
+    """Product, test and box of each row of `by_test`."""
+    by_test: Numbers
     excess: list[Numbers] = field(default_factory=list)
     """Of the runs of each group, with their boxes."""
     ran_on: list[Whole] = field(default_factory=list)
-    _rows: list[tuple[Whole, Numbers]] = field(default_factory=list)
-    _size: int = 0
 
     @classmethod
     def of(cls, boxes: Sequence[Side]) -> Strata:
         """Return the empty sums of these boxes."""
         import numpy as np
 
-        numbers = {box: number for number, box in enumerate(boxes)}
-        met = np.zeros((len(boxes), len(boxes)), dtype=bool)
-        return cls(numbers, np.zeros((len(boxes), len(Sum))), met)
+        return cls(
+            {box: number for number, box in enumerate(boxes)},
+            by_box=np.zeros((len(boxes), len(Sum))),
+            met=np.zeros((len(boxes), len(boxes)), dtype=bool),
+            keys=np.zeros((0, 3), dtype=np.int64),
+            by_test=np.zeros((0, len(Sum))),
+        )
 
-    def add(self, product: int, group: Sequence[Trial]) -> None:
-        """Add the runs of one commit that can be compared."""
-        import numpy as np
-
-        ran_on: dict[int, int] = defaultdict(int)
-        once = shared = passed = failed = 0
-        for trial in group:
-            ran_on[self.boxes[trial.side]] |= trial.ran
-            passed |= trial.ran & ~trial.failed
-            failed |= trial.failed
-        for tests in ran_on.values():
-            shared, once = shared | once & tests, once | tests
-        boxes = np.array(sorted(ran_on))
-        sums = np.zeros((len(boxes), len(Sum)))
-        self._count(sums, dict(sorted(ran_on.items())), group, shared, passed)
-        if differ := shared & passed & failed:
-            on = np.array([self.boxes[trial.side] for trial in group])
-            excess = self._compare(sums, product, group, differ, boxes, on)
-            if np.abs(excess).any():
-                shares = np.array([trial.ran & shared > 0 for trial in group])
-                self._permute(sums, boxes, excess[shares], on[shares])
-        self.by_box[boxes] += sums
-
-    def _compare(
-        self,
-        sums: Numbers,
-        product: int,
-        group: Sequence[Trial],
-        differ: int,
-        boxes: Whole,
-        on: Whole,
-    ) -> Numbers:
-        """Add what tests that failed and passed tell. `on`: the boxes of the runs. Return how much
-        each run failed beyond its stratum.
-        """
-        import numpy as np
-
-        order = np.argsort(on, kind="stable")
-        starts = np.searchsorted(on[order], boxes)
-        excess = np.zeros(len(group))
-        for tests, ran, failed in _columns(group, differ):
-            of_box, bad = (
-                np.add.reduceat(some[order], starts, axis=0, dtype=np.int64)
-                for some in (ran, failed)
-            )
-            rows = _of_strata(of_box, bad)
-            sums[:, Sum.R : Sum.RR] += rows[:, :, Sum.R : Sum.RR].sum(axis=1)
-            ratio = rows[:, :, Sum.RATE_OF_BOX : Sum.VARIANCE]
-            sums[:, Sum.RATE_OF_BOX : Sum.VARIANCE] += ratio.sum(axis=1)
-            self._keep(product, tests, boxes, of_box, rows)
-            excess += failed.sum(axis=1, dtype=np.int64)
-            excess -= ran @ (bad.sum(axis=0) / of_box.sum(axis=0))
-        return excess
-
-    def _count(
-        self,
-        sums: Numbers,
-        ran_on: Mapping[int, int],
-        group: Sequence[Trial],
-        shared: int,
-        passed: int,
+    def add(
+        self, product: int, groups: Iterable[Sequence[Trial]], check_time: Callable[[], None]
     ) -> None:
-        """Count results and failures of tests that two boxes ran, where not all failed: that is no
-        box's fault. `ran_on`: which tests ran on each box; `passed`: somewhere.
+        """Add runs of a product: groups of one commit each, in which they can be compared."""
+        import numpy as np
+
+        waiting = [(self.keys, self.by_test)]
+        for some in _batches(groups):
+            check_time()
+            results = _Results.of(self.boxes, some)
+            cell, test = results.told_apart()
+            rows, sums = results.rows(cell, test), results.counts()
+            for column in (*range(Sum.R, Sum.RR), *range(Sum.RATE_OF_BOX, Sum.VARIANCE)):
+                sums[:, column] = np.bincount(cell, rows[:, column], len(sums))
+            self._permute(sums, results)
+            self._meet(results)
+            np.add.at(self.by_box, results.box, sums)
+            keys = np.stack([np.full(len(cell), product), test, results.box[cell]], axis=1)
+            waiting.append((keys, rows))
+            if sum(len(rows) for _, rows in waiting) > _ROWS:
+                waiting = [_added_up(waiting)]
+        self.keys, self.by_test = _added_up(waiting)
+
+    def _permute(self, sums: Numbers, results: _Results) -> None:
+        """Add the moments of each box's excess over all ways to deal the runs of a group to their
+        boxes.
         """
-        some = shared & passed
-        every_ran, every_failed = CountedTests(), CountedTests()
-        own = {box: [0, 0, 0] for box in ran_on}
-        for trial in group:
-            ran, failed = trial.ran & shared, trial.failed & some
-            every_ran.add(ran, 1)
-            every_failed.add(failed, 1)
-            counts = own[self.boxes[trial.side]]
-            counts[0] += failed.bit_count()
-            counts[1] += (ran & some).bit_count()
-            counts[2] += ran.bit_count()
-        for row, (box, tests) in enumerate(ran_on.items()):
-            failures, results, all_results = own[box]
-            sums[row, : Sum.R] = (
-                failures,
-                results,
-                every_failed.total(tests) - failures,
-                every_ran.total(tests & some) - results,
+        import numpy as np
+
+        moments = np.zeros((len(results.results), 3))
+        shares = results.shares()
+        for group, runs, excess in results.excess():
+            own = excess[shares[runs]]
+            moments[group] = len(own), (own**2).sum() / len(own), (own**3).sum() / len(own)
+            self.excess.append(own)
+            self.ran_on.append(results.on[runs][shares[runs]])
+        cells = moments[results.group, 0] > 0
+        runs, second, third = moments[results.group[cells]].T
+        own = np.bincount(results.cell, shares, len(sums))[cells]
+        sums[cells, Sum.VARIANCE : Sum.COMMITS] = np.stack(
+            [*_moments(runs, own, second, third), _ways(runs, own)], axis=1
+        )
+        r, s, *both = sums[cells, Sum.R : Sum.RR].T
+        sums[cells, Sum.RR : Sum.RATE_OF_BOX] = np.stack([r**2, r * s, s**2], axis=1)
+        sums[cells, Sum.COMMITS] = sum(both) > 0
+
+    def _meet(self, results: _Results) -> None:
+        """Note which boxes have results that are compared."""
+        import numpy as np
+
+        told = results.told()
+        for start, end in pairwise([*results.first, len(told)]):
+            boxes = np.ix_(*[results.box[start:end]] * 2)
+            if not self.met[boxes].all():
+                of_boxes = told[start:end].astype(np.float32)
+                self.met[boxes] |= of_boxes @ of_boxes.T > 0
+
+
+@dataclass(frozen=True)
+class _Results:
+    """The results of runs, in groups. A cell is a box in a group; `first`: the first cell of each
+    group. `results` and `failed` count by test those of a group, `own` and `bad` those of a cell.
+    """
+
+    starts: Whole
+    """The first run of each group, and the end of the last."""
+    on: Whole
+    """The box of each run."""
+    cell: Whole
+    """The cell of each run."""
+    ran: Bytes
+    fails: Bytes
+    """Of each run and test, whether it ran and failed: one or none."""
+    group: Whole
+    """The group of each cell."""
+    box: Whole
+    first: Whole
+    own: Whole
+    bad: Whole
+    results: Whole
+    failed: Whole
+
+    @classmethod
+    def of(cls, boxes: Mapping[Side, int], groups: Sequence[Sequence[Trial]]) -> _Results:
+        """Return the results of these groups."""
+        import numpy as np
+
+        sides, *sets = zip(*chain.from_iterable(groups), strict=True)
+        width = max(1, -(-max(map(int.bit_length, chain(*sets))) // 8))
+        ran, fails = (
+            np.unpackbits(packed(some, width), axis=1, bitorder="little") for some in sets
+        )
+        sizes = [*map(len, groups)]
+        on = np.array([boxes[side] for side in sides])
+        places = np.repeat(np.arange(len(groups)), sizes) * len(boxes) + on
+        cells, cell = np.unique(places, return_inverse=True)
+        group, box = np.divmod(cells, len(boxes))
+        order, first = (
+            np.argsort(cell, kind="stable"),
+            np.searchsorted(group, np.arange(len(sizes))),
+        )
+        begins = np.searchsorted(cell[order], np.arange(len(cells)))
+        own, bad = (
+            np.add.reduceat(some[order], begins, axis=0, dtype=np.int64) for some in (ran, fails)
+        )
+        results, failed = (np.add.reduceat(some, first, axis=0) for some in (own, bad))
+        starts = np.cumsum([0, *sizes])
+        return cls(starts, on, cell, ran, fails, group, box, first, own, bad, results, failed)
+
+    @cached_property
+    def shared(self) -> Flags:
+        """Of each group and test, whether two boxes ran it."""
+        import numpy as np
+
+        return np.add.reduceat(self.own > 0, self.first, axis=0, dtype=np.int64) > 1
+
+    @cached_property
+    def counted(self) -> Flags:
+        """Of each group and test, whether two boxes ran it and not all failed: that is no box's
+        fault.
+        """
+        return self.shared & (self.results > self.failed)
+
+    @cached_property
+    def differs(self) -> Flags:
+        """Of each group and test, whether it failed and passed."""
+        return self.counted & (self.failed > 0)
+
+    def told(self) -> Flags:
+        """Return of each cell and test whether it has results that count."""
+        return (self.own > 0) & self.counted[self.group]
+
+    def told_apart(self) -> tuple[Whole, Whole]:
+        """Return the cells and the tests of results of tests that failed and passed."""
+        import numpy as np
+
+        cell, test = np.nonzero((self.own > 0) & self.differs[self.group])
+        return cell, test
+
+    def shares(self) -> Flags:
+        """Return of each run whether another box ran one of its tests."""
+        flags: Flags = (self.ran & self.shared[self.group[self.cell]]).max(axis=1) > 0
+        return flags
+
+    def counts(self) -> Numbers:
+        """Return the sums of each cell, of which only the counts are there yet."""
+        import numpy as np
+
+        told, ran_by_two = self.told(), (self.own > 0) & self.shared[self.group]
+        others = self.results[self.group] - self.own
+        others_bad = self.failed[self.group] - self.bad
+        sums = np.zeros((len(self.box), len(Sum)))
+        for column, counts in enumerate((self.bad, self.own, others_bad, others)):
+            sums[:, column] = counts.sum(axis=1, where=told)
+        sums[:, Sum.SHARED] = others.sum(axis=1, where=ran_by_two)
+        return sums
+
+    def rows(self, cell: Whole, test: Whole) -> Numbers:
+        """Return the sums of tests in cells."""
+        group = self.group[cell]
+        return _of_strata(
+            self.own[cell, test],
+            self.bad[cell, test],
+            self.results[group, test],
+            self.failed[group, test],
+        )
+
+    def excess(self) -> Iterator[tuple[int, slice, Numbers]]:
+        """Yield the groups in which runs failed beyond or below what all of them did, with these
+        runs, and how much each did.
+        """
+        import numpy as np
+
+        for group in np.flatnonzero(self.differs.any(axis=1)).tolist():
+            tests, runs = (
+                np.flatnonzero(self.differs[group]),
+                slice(*self.starts[group : group + 2]),
             )
-            sums[row, Sum.SHARED] = every_ran.total(tests) - all_results
-            for other, others in ran_on.items():
-                if tests & others & some:
-                    self.met[box, other] = True
-
-    def _permute(self, sums: Numbers, boxes: Whole, excess: Numbers, on: Whole) -> None:
-        """Add the moments of each box's excess over all ways to deal these runs to their boxes."""
-        import numpy as np
-
-        runs, own = len(on), np.bincount(np.searchsorted(boxes, on), minlength=len(boxes))
-        moments = _moments(runs, own, (excess**2).sum() / runs, (excess**3).sum() / runs)
-        sums[:, Sum.VARIANCE : Sum.COMMITS] = np.stack([*moments, _ways(runs, own)], axis=1)
-        sums[:, Sum.COMMITS] = (sums[:, Sum.PR] + sums[:, Sum.PS_QR] + sums[:, Sum.QS]) > 0
-        sums[:, Sum.RR] = sums[:, Sum.R] ** 2
-        sums[:, Sum.RS] = sums[:, Sum.R] * sums[:, Sum.S]
-        sums[:, Sum.SS] = sums[:, Sum.S] ** 2
-        self.excess.append(excess)
-        self.ran_on.append(on)
-
-    def _keep(self, product: int, tests: Whole, boxes: Whole, of_box: Whole, rows: Numbers) -> None:
-        import numpy as np
-
-        box, test = np.nonzero(of_box)
-        keys = np.stack([np.full(len(box), product), tests[test], boxes[box]], axis=1)
-        self._rows.append((keys, rows[box, test]))
-        self._size += len(keys)
-        if self._size > _ROWS:
-            self.gather()
-
-    def gather(self) -> None:
-        """Add up the rows of each test and box."""
-        import numpy as np
-
-        if self._rows:
-            every = np.concatenate([keys for keys, _ in self._rows])
-            _, first, place = np.unique(
-                np.ravel_multi_index([*every.T], [*every.max(axis=0) + 1]),
-                return_index=True,
-                return_inverse=True,
-            )
-            sums = np.zeros((len(first), len(Sum)))
-            np.add.at(sums, place, np.concatenate([rows for _, rows in self._rows]))
-            for key, row in zip(map(tuple, every[first].tolist()), sums, strict=True):
-                before = self.by_test.get(key)
-                self.by_test[key] = row if before is None else before + row
-        self._rows, self._size = [], 0
+            expected = self.failed[group, tests] / self.results[group, tests]
+            failed = self.fails[runs][:, tests].sum(axis=1, dtype=np.int64)
+            excess = failed - self.ran[runs][:, tests] @ expected
+            if excess.any():
+                yield group, runs, excess
 
 
-def _columns(
-    group: Sequence[Trial], tests: int
-) -> Iterator[tuple[Whole, NDArray[np.bool_], NDArray[np.bool_]]]:
-    """Yield these tests, and which runs of a group ran and failed them, as many as fit in
-    memory.
+def _batches(groups: Iterable[Sequence[Trial]]) -> Iterator[Sequence[Sequence[Trial]]]:
+    """Yield groups, as many at once as fit in memory."""
+    batch: list[Sequence[Trial]] = []
+    cells = 0
+    for group in groups:
+        batch.append(group)
+        cells += len(group) * max(trial.ran.bit_length() for trial in group)
+        if cells > _CELLS:
+            yield batch
+            batch, cells = [], 0
+    if batch:
+        yield batch
+
+
+def _added_up(some: Sequence[tuple[Whole, Numbers]]) -> tuple[Whole, Numbers]:
+    """Add up the rows of equal keys, and sort them by these."""
+    import numpy as np
+
+    keys, rows = (np.concatenate(parts) for parts in zip(*some, strict=True))
+    if not len(keys):
+        return keys, rows
+    _, first, place = np.unique(
+        np.ravel_multi_index([*keys.T], [*keys.max(axis=0) + 1]),
+        return_index=True,
+        return_inverse=True,
+    )
+    sums = [np.bincount(place, column, len(first)) for column in rows.T]
+    return keys[first], np.stack(sums, axis=1)
+
+
+def _of_strata(k: Whole, a: Whole, n: Whole, m: Whole) -> Numbers:
+    """Return the sums of boxes in strata: of n results and m failures, of which the box has k
+    results and a failures.
     """
     import numpy as np
 
-    width = (tests.bit_length() + 7) // 8
-    numbers = np.flatnonzero(np.unpackbits(packed([tests], width), bitorder="little"))
-    ran = packed((trial.ran & tests for trial in group), width)
-    failed = packed((trial.failed & tests for trial in group), width)
-    at_once = max(1, _CELLS // len(group))
-    for start in range(0, len(numbers), at_once):
-        some = numbers[start : start + at_once]
-        yield some, _bits(ran, some), _bits(failed, some)
-
-
-def _bits(sets: Bytes, tests: Whole) -> NDArray[np.bool_]:
-    import numpy as np
-
-    bits = sets[:, tests >> 3] >> (tests & 7).astype(np.uint8) & 1
-    return bits.view(bool)
-
-
-def _of_strata(of_box: Whole, bad: Whole) -> Numbers:
-    """Return the sums of each box in each stratum, where it ran."""
-    import numpy as np
-
-    n, m = of_box.sum(axis=0), bad.sum(axis=0)
-    good, others = of_box - bad, n - of_box
-    others_good = others - (m - bad)
-    rows = np.zeros((*of_box.shape, len(Sum)))
-    r, s = bad * others_good / n, good * (m - bad) / n
-    p, q = (bad + others_good) / n, (good + m - bad) / n
+    good, others, others_bad = k - a, n - k, m - a
+    others_good = others - others_bad
+    r, s = a * others_good / n, good * others_bad / n
+    p, q = (a + others_good) / n, (good + others_bad) / n
     share = m / n
     skew = share * (1 - share) * (1 - 2 * share)
-    variance, third = _moments(n, of_box, share * (1 - share), skew)
+    variance, third = _moments(n, k, share * (1 - share), skew)
     columns: dict[Sum, Numbers | Whole] = {
-        Sum.FAILED: bad,
-        Sum.RESULTS: of_box,
-        Sum.OTHERS_FAILED: m - bad,
+        Sum.FAILED: a,
+        Sum.RESULTS: k,
+        Sum.OTHERS_FAILED: others_bad,
         Sum.OTHERS_RESULTS: others,
         Sum.R: r,
         Sum.S: s,
@@ -268,18 +330,16 @@ def _of_strata(of_box: Whole, bad: Whole) -> Numbers:
         Sum.RR: r * r,
         Sum.RS: r * s,
         Sum.SS: s * s,
-        Sum.RATE_OF_BOX: bad * others / n,
-        Sum.RATE_OF_OTHERS: (m - bad) * of_box / n,
-        Sum.EXCESS: bad - of_box * share,
+        Sum.RATE_OF_BOX: a * others / n,
+        Sum.RATE_OF_OTHERS: others_bad * k / n,
+        Sum.EXCESS: a - k * share,
         Sum.VARIANCE: variance,
         Sum.SKEW: third,
-        Sum.WAYS: np.minimum(_ways(n, of_box), _ways(n, m)),
-        Sum.COMMITS: np.minimum(of_box, 1),
+        Sum.WAYS: np.minimum(_ways(n, k), _ways(n, m)),
+        Sum.COMMITS: np.minimum(k, 1),
         Sum.SHARED: others,
     }
-    for column, values in columns.items():
-        rows[:, :, column] = values
-    return rows
+    return np.stack([np.asarray(columns[column], float) for column in Sum], axis=1)
 
 
 def _moments(

@@ -2,14 +2,16 @@
 # ruff: noqa: D102, S608 - the port documents each method; statements are constants
 """What each run of a period did, for statistics: its tests, and the results that are notable.
 
-Reports, their test lists, notable items and test names are one statement each (names: one for each
-product), however many runs there are.
+The digests of reports, their test lists, and of reports that were not read before the rest and the
+notable items are one statement each, and test names one for each product, however many runs there
+are.
 """
 
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from functools import cached_property, reduce
+from functools import cached_property, lru_cache, reduce
 from operator import itemgetter, or_
+from sys import intern
 from typing import NamedTuple
 
 from hwci.analysis.outcomes import ProductOutcomes, RunOutcomes
@@ -18,22 +20,30 @@ from hwci.contract.vocabulary import Trigger
 from hwci.engine.facts import Lane, Product
 from hwci.engine.history import ANYWHERE, EVERYTHING, Scope, Where
 from hwci.engine.periods import Period
-from hwci.engine.test_sets import mask_of, tests_in
+from hwci.engine.test_sets import tests_in
 from hwci.server.storage.sql import codec
 from hwci.server.storage.sql.columns import selected
-from hwci.server.storage.sql.history.answers import ITEMS, NOTABLE, REPORTS, Answers
+from hwci.server.storage.sql.history.answers import NOTABLE, REPORTS, Answers
+from hwci.server.storage.sql.history.kept_runs import KeptRuns, ListedTests, ReadReport
 from hwci.server.storage.sql.reports.narrowed import of_reports
 
 
-class _Run(NamedTuple):
-    """A row of `report`, as its columns. Runs compare in their order (semantics, 5.1)."""
+class _Named(NamedTuple):
+    """What a report is known by."""
 
     product_id: int
+    id: int
+    digest: bytes
+    template_id: int
+
+
+class _Row(NamedTuple):
+    """A row of `report`, as its columns."""
+
+    id: int
     started_at: int
-    run_id: int
     run_attempt: int
     box_key: str
-    id: int
     ended_at: int
     ci_run_id: int
     workflow: str
@@ -43,20 +53,25 @@ class _Run(NamedTuple):
     hello_ok: int
     rerun_of: int | None
     part: int | None
-    template_id: int
 
 
-_REPORTS = f"SELECT {selected('r', _Run._fields)} {REPORTS}"
-_NOTABLE = f"""
-SELECT r.id, i.test, i.outcome, i.attempts, i.verdict
-{REPORTS}
-{ITEMS}
-WHERE r.hello_ok = 1 AND {NOTABLE}
+_IN_ORDER = "ORDER BY r.started_at, r.run_id, r.run_attempt, r.box_key"
+_NAMED = f"SELECT {selected('r', _Named._fields)} {REPORTS} {_IN_ORDER}"
+_ROWS = f"""
+SELECT {selected("r", _Row._fields)}
+FROM json_each(?) j
+CROSS JOIN report r ON r.org_id = ? AND r.id = j.value
+"""
+_RESULTS = f"""
+SELECT i.report_id, i.test, i.outcome, i.attempts, i.verdict
+FROM json_each(?) j
+CROSS JOIN item i ON i.org_id = ? AND i.report_id = j.value
+WHERE {NOTABLE}
 """
 _LISTED = f"""
 SELECT r.branch, r.sha, r.box_key, r.hello_ok, r.template_id
 {REPORTS}
-ORDER BY r.started_at, r.run_id, r.run_attempt, r.box_key
+{_IN_ORDER}
 """
 _TEST_LISTS = """
 SELECT t.id, t.tests
@@ -87,16 +102,9 @@ ORDER BY r.started_at DESC, r.run_id DESC, r.run_attempt DESC, r.box_key DESC LI
 _NAMES = "SELECT name FROM test WHERE org_id = ? AND product_id = ?"
 _RAN = "SELECT DISTINCT r.template_id FROM report r WHERE r.org_id = ? AND r.product_id = ?"
 _TIME_EVERY = 1000  # reports
+_RESULTS_SHARED = 256  # few differ
 
-Notable = Mapping[int, Mapping[int, TestResult]]
-"""Notable results by report and test."""
-
-
-class Listed(NamedTuple):
-    """The tests of a report, in order and as a set."""
-
-    order: Sequence[int]
-    tests: int
+_KEPT = KeptRuns()
 
 
 class OutcomeAnswers(Answers):
@@ -104,15 +112,15 @@ class OutcomeAnswers(Answers):
 
     def outcomes(self, scope: Scope, period: Period) -> Sequence[ProductOutcomes]:
         wanted = {(product, period) for product in self._products if scope.holds(*product)}
-        unread = wanted - self._read.keys()
+        unread = wanted - self._answered.keys()
         if unread:
-            self._read.update(dict.fromkeys(unread))
+            self._answered.update(dict.fromkeys(unread))
             for of_product in self._outcomes({product for product, _ in unread}, period):
-                self._read[of_product.product, period] = of_product
-        return [runs for key in sorted(wanted, key=itemgetter(0)) if (runs := self._read[key])]
+                self._answered[of_product.product, period] = of_product
+        return [runs for key in sorted(wanted, key=itemgetter(0)) if (runs := self._answered[key])]
 
     @cached_property
-    def _read(self) -> dict[tuple[Product, Period], ProductOutcomes | None]:
+    def _answered(self) -> dict[tuple[Product, Period], ProductOutcomes | None]:
         """The runs of products and periods that were asked for: several answers of a page are
         about the same.
         """
@@ -121,15 +129,44 @@ class OutcomeAnswers(Answers):
     def _outcomes(self, products: Collection[Product], period: Period) -> Sequence[ProductOutcomes]:
         ends = codec.to_micros(period.start), codec.to_micros(period.end)
         values = (codec.numbers(map(self._products.__getitem__, products)), self._org, *ends)
-        runs: dict[int, list[_Run]] = defaultdict(list)
-        for run in map(_Run._make, self._connection.rows(_REPORTS, values)):
-            runs[run.product_id].append(run)
-        lists = self._test_lists({run.template_id for some in runs.values() for run in some})
-        notable = self._notable(values)
+        named = [*map(_Named._make, self._connection.rows(_NAMED, values))]
+        of_products: dict[int, list[ReadReport]] = defaultdict(list)
+        for row, report in zip(named, self._reports_of(named), strict=True):
+            of_products[row.product_id].append(report)
         return [
-            self._of_product(self._product_of[number], sorted(of_product), lists, notable)
-            for number, of_product in runs.items()
+            self._of_product(self._product_of[number], reports)
+            for number, reports in of_products.items()
         ]
+
+    def _reports_of(self, named: Sequence[_Named]) -> Sequence[ReadReport]:
+        """Return these reports; those that are not kept are read."""
+        lists = self._test_lists({row.template_id for row in named})
+        kept = [_KEPT.report(row.digest, lists[row.template_id]) for row in named]
+        unread = {
+            row.id: lists[row.template_id]
+            for row, report in zip(named, kept, strict=True)
+            if report is None
+        }
+        read = self._read_reports(unread) if unread else {}
+        reports = [report or read[row.id] for row, report in zip(named, kept, strict=True)]
+        if read:
+            _KEPT.keep({row.digest: report for row, report in zip(named, reports, strict=True)})
+        return reports
+
+    def _read_reports(self, unread: Mapping[int, ListedTests]) -> Mapping[int, ReadReport]:
+        """Read reports with these lists, by their ids."""
+        values = codec.numbers(unread), self._org
+        notable: dict[int, dict[int, TestResult]] = defaultdict(dict)
+        for report, test, *result in self._connection.rows(_RESULTS, values):
+            notable[report][test] = _result(*result)
+        reports: dict[int, ReadReport] = {}
+        for row in map(_Row._make, self._connection.rows(_ROWS, values)):
+            if len(reports) % _TIME_EVERY == 0:
+                self.check_time()
+            results = notable.get(row.id, {}) if row.hello_ok else {}
+            tests = unread[row.id]
+            reports[row.id] = ReadReport(row.part, tests, _outcomes(row, tests, results))
+        return reports
 
     def commits_run(
         self, lanes: Collection[Lane], period: Period
@@ -202,67 +239,51 @@ class OutcomeAnswers(Answers):
         ran = reduce(or_, (listed.tests for listed in lists), 0)
         return [*self._test_names(number, [*tests_in(ran)]).values()]
 
-    def _of_product(
-        self,
-        product: Product,
-        runs: Sequence[_Run],
-        lists: Mapping[int, Listed],
-        notable: Notable,
-    ) -> ProductOutcomes:
-        templates = {run.template_id for run in runs}
-        ran = reduce(or_, (lists[template].tests for template in templates))
+    def _of_product(self, product: Product, reports: Sequence[ReadReport]) -> ProductOutcomes:
+        ran = reduce(or_, (tests.tests for tests in {report.tests for report in reports}))
         tests = self._test_names(self._products[product], [*tests_in(ran)])
-        parts: dict[object, list[_Run]] = {}
-        for index, run in enumerate(runs):
-            of_run = run.ci_run_id, run.run_attempt, run.box_key, run.branch, run.sha
-            parts.setdefault(index if run.part is None else of_run, []).append(run)
-        outcomes = []
-        for index, some in enumerate(parts.values()):
-            if index % _TIME_EVERY == 0:
-                self.check_time()
-            in_order = sorted(some, key=lambda run: run.part or 1)
-            outcomes.append(
-                RunOutcomes.of_parts(
-                    [
-                        _outcomes(run, lists[run.template_id], notable.get(run.id, {}))
-                        for run in in_order
-                    ]
-                )
-            )
-        return ProductOutcomes(product, tests, outcomes)
+        wholes: dict[object, list[ReadReport]] = {}
+        for index, report in enumerate(reports):
+            whole = index if report.part is None else _whole(report.run)
+            wholes.setdefault(whole, []).append(report)
+        runs = [some[0].run if len(some) == 1 else _joined(some) for some in wholes.values()]
+        return ProductOutcomes(product, tests, runs)
 
-    def _test_lists(self, templates: set[int]) -> Mapping[int, Listed]:
+    def _test_lists(self, templates: set[int]) -> Mapping[int, ListedTests]:
         rows = self._connection.rows(_TEST_LISTS, (codec.numbers(templates), self._org))
-        orders = {number: codec.unpack_numbers(tests) for number, tests in rows}
-        return {number: Listed(order, mask_of(order)) for number, order in orders.items()}
-
-    def _notable(self, values: tuple[object, ...]) -> Notable:
-        notable: dict[int, dict[int, TestResult]] = defaultdict(dict)
-        results: dict[object, TestResult] = {}
-        for report, test, outcome, attempts, verdict in self._connection.rows(_NOTABLE, values):
-            key = outcome, attempts, verdict
-            if key not in results:  # few differ
-                results[key] = TestResult(
-                    codec.OUTCOMES[outcome], attempts, codec.VERDICTS[verdict]
-                )
-            notable[report][test] = results[key]
-        return notable
+        return {number: _KEPT.listed(packed) for number, packed in rows}
 
 
-def _outcomes(run: _Run, listed: Listed, notable: Mapping[int, TestResult]) -> RunOutcomes:
+def _whole(run: RunOutcomes) -> object:
+    """Return what the parts of a run share."""
+    return run.ci_run_id, run.run_attempt, run.box_key, run.branch, run.sha
+
+
+def _joined(reports: Sequence[ReadReport]) -> RunOutcomes:
+    """Return the run of these parts."""
+    in_order = sorted(reports, key=lambda report: report.part or 1)
+    return RunOutcomes.of_parts([report.run for report in in_order])
+
+
+@lru_cache(maxsize=_RESULTS_SHARED)
+def _result(outcome: int, attempts: int, verdict: int) -> TestResult:
+    return TestResult(codec.OUTCOMES[outcome], attempts, codec.VERDICTS[verdict])
+
+
+def _outcomes(row: _Row, tests: ListedTests, notable: Mapping[int, TestResult]) -> RunOutcomes:
     return RunOutcomes(
-        started_at=codec.from_micros(run.started_at),
-        ended_at=codec.from_micros(run.ended_at),
-        ci_run_id=run.ci_run_id,
-        run_attempt=run.run_attempt,
-        rerun_of=run.rerun_of,
-        box_key=run.box_key,
-        workflow=run.workflow,
-        trigger=Trigger(run.trigger),
-        branch=run.branch,
-        sha=run.sha,
-        hello_ok=bool(run.hello_ok),
-        ran=listed.tests,
-        order=listed.order,
+        started_at=codec.from_micros(row.started_at),
+        ended_at=codec.from_micros(row.ended_at),
+        ci_run_id=row.ci_run_id,
+        run_attempt=row.run_attempt,
+        rerun_of=row.rerun_of,
+        box_key=intern(row.box_key),
+        workflow=intern(row.workflow),
+        trigger=Trigger(row.trigger),
+        branch=intern(row.branch),
+        sha=intern(row.sha),
+        hello_ok=bool(row.hello_ok),
+        ran=tests.tests,
+        order=tests.order,
         notable=notable,
     )
