@@ -22,6 +22,7 @@ from hwci.analysis.benches.blame import (
     blame,
 )
 from tests.support.soak import rounds
+from tests.support.strata import columns
 
 Strata = Sequence[Mapping[str, OnCommit]]
 ALIKE, ONE, GROUP = Fraction(45, 100), Fraction(40, 100), Fraction(15, 100)
@@ -82,7 +83,7 @@ def drawn(seed: int, boxes: int = 4) -> Strata:
 @pytest.mark.parametrize("seed", range(rounds(40, 1000)))
 def test_the_chances_are_those_of_every_way_in_which_runs_fail(seed: int) -> None:
     strata = drawn(seed)
-    found, reference = blame(strata), plain(strata)
+    found, reference = blame(*columns(strata)), plain(strata)
 
     assert (found is None) is (reference is None)
     if found is not None and reference is not None:
@@ -107,8 +108,8 @@ def test_names_of_boxes_and_the_order_of_commits_change_nothing(seed: int, boxes
     same = {f"box-{number}": f"box-{number}" for number in range(1, boxes + 1)}
     other = dict(zip(same, random.sample([*same], len(same)), strict=True))
     relabelled = [{other[box]: on for box, on in commit.items()} for commit in strata]
-    found = blame(strata)
-    again = blame(random.sample(relabelled, len(relabelled)))
+    found = blame(*columns(strata))
+    again = blame(*columns(random.sample(relabelled, len(relabelled))))
 
     assert (found is None) is (again is None)
     if found is not None and again is not None and boxes <= 8:
@@ -121,7 +122,7 @@ def test_names_of_boxes_and_the_order_of_commits_change_nothing(seed: int, boxes
 @pytest.mark.parametrize("seed", range(rounds(40, 1000)))
 def test_what_is_said_is_sure_and_its_counts_are_those_of_its_boxes(seed: int) -> None:
     strata = drawn(seed)
-    found = blame(strata)
+    found = blame(*columns(strata))
     if found is None:
         return
     told = {*found.boxes}, {*found.perhaps}, {*found.others}
@@ -156,7 +157,7 @@ def once(failed: Mapping[str, int], commits: int = 60) -> Strata:
 
 @pytest.mark.parametrize("elsewhere", range(4))
 def test_few_failures_elsewhere_do_not_clear_the_box_to_blame(elsewhere: int) -> None:
-    found = blame(once({"a": 20, "b": elsewhere, "c": 0, "d": 0}))
+    found = blame(*columns(once({"a": 20, "b": elsewhere, "c": 0, "d": 0})))
 
     assert found is not None
     assert (found.blamed, found.boxes, found.counts) == (Blamed.ONE, ("a",), (20, 60))
@@ -167,23 +168,22 @@ def test_few_failures_elsewhere_do_not_clear_the_box_to_blame(elsewhere: int) ->
 
 @pytest.mark.parametrize("commits", [60, 200, 800])
 def test_words_do_not_turn_to_another_culprit_as_runs_grow(commits: int) -> None:
-    found = blame(
-        once({"a": commits // 5, "b": commits // 100, "c": commits // 80, "d": 0}, commits)
-    )
+    failed = {"a": commits // 5, "b": commits // 100, "c": commits // 80, "d": 0}
+    found = blame(*columns(once(failed, commits)))
 
     assert found is not None
     assert found.boxes == ("a",)
 
 
 def test_a_group_is_named_whole_and_a_box_that_may_belong_to_it_apart() -> None:
-    both = blame(once({"a": 20, "b": 20, "c": 0, "d": 0}))
+    both = blame(*columns(once({"a": 20, "b": 20, "c": 0, "d": 0})))
     assert both is not None
     assert (both.blamed, both.boxes, both.others) == (Blamed.GROUP, ("a", "b"), ("c", "d"))
 
     seldom_run = [{**commit} for commit in once({"a": 20, "b": 20, "c": 0, "d": 0})]
     quiet = next(commit for commit in seldom_run if not any(on.failed for on in commit.values()))
     quiet["e"] = OnCommit(0, 1)
-    unsure = blame(seldom_run)
+    unsure = blame(*columns(seldom_run))
     assert unsure is not None
     assert ({*unsure.boxes}, unsure.perhaps) == ({"a", "b"}, ("e",))
     assert 0 < 1 - IN_GROUP < IN_GROUP
@@ -202,11 +202,12 @@ def test_a_group_is_named_whole_and_a_box_that_may_belong_to_it_apart() -> None:
     ids=["nothing", "one box", "all failed", "none failed", "no commit in common", "too few"],
 )
 def test_boxes_that_tell_nothing_are_not_compared(strata: Strata) -> None:
-    assert blame(strata) is None
+    assert blame(*columns(strata)) is None
 
 
 def test_a_few_failures_do_not_say_which_box_it_is() -> None:
-    found = blame([*[{"a": OnCommit(1, 1), "b": OnCommit(0, 1)}] * 3, *once({"a": 0, "b": 0})])
+    few = [{"a": OnCommit(1, 1), "b": OnCommit(0, 1)}] * 3
+    found = blame(*columns([*few, *once({"a": 0, "b": 0})]))
 
     assert found is not None
     assert found.blamed is not Blamed.ALIKE
@@ -233,8 +234,9 @@ def test_large_fleets_are_weighed_within_a_second(strata: Strata) -> None:
     import numpy as np  # what is measured is not how long this takes
 
     assert np.__version__
+    boxes, runs, failed = columns(strata)
     start = time.process_time()
-    found = blame(strata)
+    found = blame(boxes, runs, failed)
 
     assert time.process_time() - start < 1
     assert found is not None

@@ -18,6 +18,7 @@ from hwci.analysis.flaky.onset import (
     Rates,
     Step,
     onset,
+    onsets,
     rates_beside,
 )
 from hwci.analysis.outcomes import FirstAttempts
@@ -76,6 +77,16 @@ def test_the_chances_are_those_of_enumerating_every_way(seed: int) -> None:
     for field in ("before", "never", "still_flaky"):
         assert isclose(getattr(found, field), getattr(expected, field), abs_tol=1e-12), field
     assert np.allclose(found.at, expected.at, atol=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(rounds(3, 100)))
+def test_tests_that_are_weighed_together_have_the_answers_that_they_have_alone(seed: int) -> None:
+    random = Random(seed)
+    tests = [
+        (drawn(random), rates_beside({FirstAttempts(random.randint(0, 9), 100): 5}))
+        for _ in range(11)
+    ]
+    assert [*onsets(tests)] == [onset(*test) for test in tests]
 
 
 def test_the_chances_add_up_to_one() -> None:

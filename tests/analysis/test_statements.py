@@ -51,6 +51,7 @@ from tests.simulation.calibration.page import recorded
 from tests.simulation.calibration.statements import said_of
 from tests.simulation.fleet import EPOCH, Cause, Kind
 from tests.support.outcomes import FullRecordedRuns
+from tests.support.strata import columns
 
 ORDER = (
     Claim.NO_RUN,
@@ -68,6 +69,7 @@ ORDER = (
     Claim.ONLY_BOX,
     Claim.FLAKY,
 )
+
 A, B, C = "bench-1", "bench-2", "bench-3"
 BOXES = (A, B, C, "bench-4")
 BUG = Cause(Kind.BUG, ONE, rate=1.0)
@@ -123,7 +125,7 @@ def strata(**failed: int) -> list[Mapping[Side, OnCommit]]:
 
 
 def blamed(**failed: int) -> Blame[Side]:
-    found = blame(strata(**failed))
+    found = blame(*columns(strata(**failed)))
     assert found is not None
     return found
 

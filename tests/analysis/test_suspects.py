@@ -18,6 +18,7 @@ from hwci.analysis.flaky.onset import rates_beside
 from hwci.analysis.flaky.suspect_words import of_change
 from hwci.analysis.flaky.suspects import Intermittent, SeenProduct, bisected
 from hwci.analysis.flaky_rows import answered, rated, whole
+from hwci.analysis.outcomes import ProductOutcomes
 from hwci.contract.flaky.suspects import AnsweredTest, FlakyRow, RatedTest, SuspectedTest
 from hwci.contract.runs.commits import ChangeList, Commit
 from hwci.contract.shape import ListPage
@@ -27,9 +28,11 @@ from hwci.engine.history import Scope
 from hwci.engine.rules.flakiness import flakiest
 from hwci.wire.codec import as_json, from_json
 from tests.analysis.races import EVER, ONE, RACE, asked, only, planted, text_of
+from tests.simulation.calibration.page import recorded
 from tests.simulation.fleet import EPOCH, FILES, Cause, Kind
 from tests.support.outcomes import FullRecordedRuns
 from tests.support.soak import rounds
+from tests.support.strata import columns
 
 
 def found_in(facts: Facts) -> Intermittent:
@@ -329,10 +332,10 @@ def test_two_failures_on_commits_that_boxes_ran_tell_none_apart() -> None:
     ran = [{"bench-1": OnCommit(0, 1), "bench-2": OnCommit(0, 1)}] * 20
     failed = {"bench-1": OnCommit(1, 1), "bench-2": OnCommit(1, 1)}
 
-    assert blame([*ran, failed]) is None
-    assert uncompared([*ran, failed]) == Uncompared(in_common=True)
-    assert uncompared([*ran, failed, failed]) == Uncompared(True, ["bench-1", "bench-2"])
-    assert uncompared([{"bench-1": OnCommit(5, 5)}]) == Uncompared(in_common=False)
+    assert blame(*columns([*ran, failed])) is None
+    assert uncompared(*columns([*ran, failed])) == Uncompared(in_common=True)
+    assert uncompared(*columns([*ran, failed, failed])) == Uncompared(True, ["bench-1", "bench-2"])
+    assert uncompared(*columns([{"bench-1": OnCommit(5, 5)}])) == Uncompared(in_common=False)
 
 
 def test_a_box_that_ran_other_commits_is_no_part_of_what_is_said_of_boxes() -> None:
@@ -447,20 +450,49 @@ def _of_commits(runs: Sequence[tuple[int, bool]]) -> Facts:
     )
 
 
-@pytest.mark.parametrize("seed", range(rounds(2, 30)))
-def test_the_first_attempts_of_each_test_are_those_of_the_runs_that_tell_of_it(seed: int) -> None:
+def lossy(seed: int) -> tuple[FullRecordedRuns, ProductOutcomes]:
+    """Return the runs of a fleet that loses boards, and has a bad one."""
     bad_box = Cause(Kind.BAD_BOX, boxes=frozenset({"bench-2"}), odds=4.0)
     fleet = planted(
         RACE, bad_box, seed=seed, tests=6, base_rate=0.1, lost=0.1, unreached=0.1, renamed=2
     )
-    history = FullRecordedRuns(UUID(int=1), fleet.facts)
-    [outcomes] = history.outcomes(Scope(), EVER)
+    return recorded(fleet)
+
+
+@pytest.mark.parametrize("seed", range(rounds(2, 30)))
+def test_each_run_that_reached_its_board_tells_of_its_tests_up_to_where_that_was_lost(
+    seed: int,
+) -> None:
+    history, outcomes = lossy(seed)
+    trials = Trials(outcomes, history.check_time, {})
+
+    for test, test_id in outcomes.tests.items():
+        expected = []
+        for number, run in enumerate(outcomes.runs):
+            result, lost = run.notable.get(test), trials.lost.get(number)
+            is_lost = lost is not None and lost.tests[0] == test
+            if run.hello_ok and test in run.order and (lost is None or test not in lost.untold):
+                of_bench = result is not None and result.verdict is Verdict.INFRA and not is_lost
+                retries = 0 if result is None else result.attempts - 1
+                passed = result is not None and result.outcome is Outcome.PASS
+                expected.append(
+                    (number, result is not None, is_lost, of_bench, retries, retries - passed)
+                )
+        assert [*zip(*trials.told(test_id), strict=True)] == expected
+    assert trials.lost
+    assert not len(trials.told("no such test").run)
+
+
+@pytest.mark.parametrize("seed", range(rounds(2, 30)))
+def test_the_first_attempts_of_each_test_are_those_of_the_runs_that_tell_of_it(seed: int) -> None:
+    history, outcomes = lossy(seed)
     trials = Trials(outcomes, history.check_time, {})
 
     expected = {
-        test_id: (sum(one.result is not None for one in told), len(told))
+        test_id: (sum(failed), len(failed))
         for test_id in outcomes.tests.values()
-        if (told := [one for one in trials.told(test_id) if one.is_of_firmware])
+        for told in [trials.told(test_id)]
+        if (failed := told.failed[told.of_bench == 0].tolist())
     }
 
     assert trials.lost

@@ -6,6 +6,8 @@ from dataclasses import replace
 from itertools import product
 from math import isclose
 
+import numpy as np
+
 from hwci.analysis.flaky.onset import Step
 from hwci.analysis.flaky.suspects import Counted
 from hwci.contract.statements import Statement
@@ -31,8 +33,8 @@ from tests.simulation.calibration.statements import BENCH, hung, is_wrong
 from tests.simulation.fleet import Cause, Kind, Plan, planted, simulate
 
 
-def runs(*failed: int) -> list[Counted]:
-    return [Counted(at, "bench-1", Step(1, one)) for at, one in enumerate(failed)]
+def runs(*failed: int) -> Counted:
+    return Counted(*np.array([(at, 0, one, 0, 0) for at, one in enumerate(failed)]).T)
 
 
 def test_auc_is_the_chance_that_one_of_the_higher_is_higher() -> None:
@@ -140,7 +142,7 @@ def test_the_last_time_of_a_race_that_came_again_is_looked_for() -> None:
     for case in found:
         assert len(case.fleet.causes) == 2
         assert case.cause.since == max(one.since for one in case.fleet.causes)
-        assert sum(one.tries.first_failed for one in case.counted if one.at >= case.since) >= 2
+        assert case.counted.failed[case.counted.at >= case.since].sum() >= 2
 
 
 def test_an_observer_adds_up_every_way_in_which_a_cause_is_drawn() -> None:
@@ -150,10 +152,10 @@ def test_an_observer_adds_up_every_way_in_which_a_cause_is_drawn() -> None:
     for rate, since in product(rates, range(last)):
         for until in range(since + 1, last + 1):
             chance = (0.5 + 0.5 / (last - since)) if until == last else 0.5 / (last - since)
-            for one in case.counted:
-                failing = 1 - 0.99 * (1 - rate * (since <= one.at < until))
-                failed = one.tries.first_failed + one.tries.retries_failed
-                passed = one.tries.first + one.tries.retries - failed
+            for at, _, first_failed, retries, retries_failed in zip(*case.counted, strict=True):
+                failing = 1 - 0.99 * (1 - rate * (since <= at < until))
+                failed = first_failed + retries_failed
+                passed = 1 + retries - failed
                 chance *= failing**failed * (1 - failing) ** passed
             chances[case.fleet.commits[since].sha] += chance
 

@@ -15,12 +15,12 @@ from bisect import bisect_left
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
-from itertools import accumulate, chain, combinations
+from itertools import accumulate, combinations
 from math import exp, lgamma, log
 from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     import numpy as np
     from numpy.typing import NDArray
@@ -107,37 +107,33 @@ class Blame(Generic[Box]):
         return max(self.one, self.group, self.alike)
 
 
-def blame(strata: Sequence[Mapping[Box, OnCommit]]) -> Blame[Box] | None:
-    """Return what explains the failures on these commits, each with the runs of its boxes; None:
-    no two boxes ran one of them, or too few of their runs failed and passed.
+def blame(boxes: Sequence[Box], runs: Whole, failed: Whole) -> Blame[Box] | None:
+    """Return what explains the failures on commits, of which each is a row of runs and failed ones
+    with a column for each box; None: no two boxes ran one of them, or too few of their runs failed
+    and passed.
     """
-    import numpy as np
-
-    shared = [boxes for boxes in strata if len(boxes) > 1 and not _all_failed(boxes)]
-    if not shared:
+    shared = ((runs > 0).sum(axis=1) > 1) & ~_all_failed(runs, failed)
+    runs, failed = runs[shared], failed[shared]
+    if failed.sum() <= NO_FAILURES:
         return None
-    names = sorted({box for boxes in shared for box in boxes}, key=str)
-    place = {box: at for at, box in enumerate(names)}
-    counts = np.zeros((len(shared), len(names), 2), np.int64)
-    commits = np.repeat(np.arange(len(shared)), [*map(len, shared)])
-    at = [place[box] for boxes in shared for box in boxes]
-    counts[commits, at] = [on for boxes in shared for on in boxes.values()]
-    if counts[:, :, 0].sum() <= NO_FAILURES:
-        return None
-    return _Weighed(names, counts[:, :, 0], counts[:, :, 1]).blame()
+    by_name = sorted(range(len(boxes)), key=lambda at: str(boxes[at]))
+    ran = [at for at in by_name if runs[:, at].any()]
+    return _Weighed([boxes[at] for at in ran], failed.take(ran, 1), runs.take(ran, 1)).blame()
 
 
-def uncompared(commits: Sequence[Mapping[str, OnCommit]]) -> Uncompared:
+def uncompared(boxes: Sequence[str], runs: Whole, failed: Whole) -> Uncompared:
     """Return why the boxes that ran a test on these commits cannot be compared."""
-    shared = [boxes for boxes in commits if len(boxes) > 1]
-    alike = [boxes for boxes in shared if _all_failed(boxes)]
-    often = sum(on.failed for boxes in alike for on in boxes.values()) > NO_FAILURES
-    return Uncompared(bool(shared), sorted({*chain.from_iterable(alike)}) if often else ())
+    shared = (runs > 0).sum(axis=1) > 1
+    alike = shared & _all_failed(runs, failed)
+    often = failed[alike].sum() > NO_FAILURES
+    ran = zip(boxes, runs[alike].any(axis=0), strict=True)
+    return Uncompared(bool(shared.any()), sorted(box for box, on in ran if on) if often else ())
 
 
-def _all_failed(boxes: Mapping[Box, OnCommit]) -> bool:
-    """Whether all runs of a commit failed: that is no box's fault."""
-    return all(box.failed == box.runs for box in boxes.values())
+def _all_failed(runs: Whole, failed: Whole) -> NDArray[np.bool_]:
+    """Return for each commit whether all runs failed: that is no box's fault."""
+    every: NDArray[np.bool_] = failed.sum(axis=1) == runs.sum(axis=1)
+    return every
 
 
 class _Weighed(Generic[Box]):

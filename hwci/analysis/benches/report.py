@@ -154,7 +154,7 @@ def _explained(read: Read, at: At, side: Side, comparison: Comparison) -> TestOn
         return None
     product, box_key = trials.found.product, box_of(side)
     test_id = trials.found.tests[at.test]
-    failed_on = trials.failed_on(test_id)
+    failed_on = trials.failed_on(at.test)
     counts, others = blame.counts, blame.others_counts
     return TestOnBox(
         repo_key=product.repo_key,

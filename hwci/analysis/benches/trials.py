@@ -4,7 +4,8 @@
 A result counts as failed when its first attempt failed: whether it was retried, and how often, is a
 matter of the CI, not of the box. A lost board is one event, not many: it counts as a failure of the
 test at which it was lost, and what the run failed after that counts nowhere. Runs that exist
-because another passed or failed are kept apart (`presence.py`).
+because another passed or failed are kept apart (`presence.py`). Runs are read once into columns, as
+each test asks for a few of them. numpy is imported when it is asked.
 """
 
 from __future__ import annotations
@@ -17,12 +18,11 @@ from functools import cached_property
 from itertools import chain, takewhile
 from typing import TYPE_CHECKING, NamedTuple
 
-from hwci.analysis.benches.blame import Blame, OnCommit, Uncompared, blame, uncompared
-from hwci.analysis.benches.presence import Order, is_rerun, orders
+from hwci.analysis.benches.blame import Blame, Uncompared, blame, uncompared
+from hwci.analysis.benches.presence import Ended, Order, is_rerun, orders
 from hwci.analysis.outcomes import FirstAttempts, ProductOutcomes, RunOutcomes
-from hwci.contract.runs.runs import TestResult
 from hwci.contract.vocabulary import Outcome, Verdict
-from hwci.engine.test_sets import CountedTests, mask_of
+from hwci.engine.test_sets import mask_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from hwci.analysis.benches.blame import Whole
 
     Bytes = NDArray[np.uint8]
+    Flags = NDArray[np.bool_]
 
 LOST_TESTS_MIN = 3
 """So many failures in a row end a run that lost its board, at least."""
@@ -70,20 +71,18 @@ class Lost(NamedTuple):
 
 
 class Told(NamedTuple):
-    """A run that tells something of a test, with its result if that is notable. `is_lost`: the
-    board was lost at the test.
+    """The runs that tell something of a test, a column each, in the order of reports. `run`: its
+    place in the list of runs; `failed`: 1 if the first attempt failed; `lost`: 1 if the board was
+    lost at the test; `of_bench`: 1 if it tells nothing of the firmware, as the harness blames the
+    failure on the bench and the test did not lose the board; its `retries`, and those that failed.
     """
 
-    run: RunOutcomes
-    result: TestResult | None
-    is_lost: bool
-
-    @property
-    def is_of_firmware(self) -> bool:
-        """Whether it tells something of the firmware: a failure that the harness blames on the
-        bench does not, unless the test lost the board.
-        """
-        return self.is_lost or self.result is None or not _is_of_bench(self.result)
+    run: Whole
+    failed: Whole
+    lost: Whole
+    of_bench: Whole
+    retries: Whole
+    retries_failed: Whole
 
 
 class Stratum(NamedTuple):
@@ -103,61 +102,37 @@ class Trial(NamedTuple):
     failed: int
 
 
-Tries = Mapping[Side, OnCommit]
-"""How often a test failed on each box of a commit, of how many runs."""
-_NONE = OnCommit(0, 0)
-
-
-class _Columns(NamedTuple):
-    """The trials of commits, in the order of these. `place`: of each trial the number of its
-    commit, times that of the sides, and the number of its side; `ran` and `failed`: a row of bytes
-    for each eight tests.
+class _Notable(NamedTuple):
+    """The notable results that are told, by test and then in the order of reports. `told`: a row
+    for each column of `Told` but the first.
     """
 
-    commits: Sequence[Sequence[Trial]]
-    sides: Sequence[Side]
-    place: Whole
-    ran: Bytes
-    failed: Bytes
+    test: Whole
+    run: Whole
+    told: Whole
 
-    @classmethod
-    def of(cls, commits: Sequence[Sequence[Trial]], last_test: int) -> _Columns:
-        """Return the columns of the trials of these commits."""
-        import numpy as np
 
-        sides, ran, failed = zip(*chain.from_iterable(commits), strict=True)
-        numbers = {side: at for at, side in enumerate(dict.fromkeys(sides))}
-        first = np.repeat(np.arange(len(commits)) * len(numbers), [*map(len, commits)])
-        place = first + np.array([numbers[side] for side in sides])
-        width = last_test // 8 + 1
-        columns = (packed(some, width).T.copy() for some in (ran, failed))
-        return cls(commits, [*numbers], place, *columns)
+class _Tries(NamedTuple):
+    """How often a test ran, and failed, on each commit (row) and side (column); `first`: the place
+    of the first run, a high number if there is none.
+    """
 
-    def tries(self, test: int) -> Sequence[tuple[Tries, int]]:
-        """Return the tries of a test on commits, each with how many they are of. Commits on which
-        it passed are added up where the same boxes ran it: none tells boxes apart.
+    runs: Whole
+    failed: Whole
+    first: Whole
+
+    def apart(self, groups: Flags) -> tuple[Whole, Whole]:
+        """Return runs and failed ones with a row for each commit and group of sides (a row of
+        flags each), in the order of commits and first runs.
         """
         import numpy as np
 
-        shape = len(self.commits), len(self.sides)
-        runs, failed = (
-            np.bincount(
-                self.place[tests[test >> 3] >> (test & 7) & 1 > 0], minlength=shape[0] * shape[1]
-            ).reshape(shape)
-            for tests in (self.ran, self.failed)
-        )
-        bad = failed.any(axis=1)
-        runs = runs[~bad]
-        alike, which, times = np.unique(
-            np.packbits(runs > 0, axis=1), axis=0, return_inverse=True, return_counts=True
-        )
-        total = np.zeros((len(alike), len(self.sides)), np.int64)
-        np.add.at(total, which.ravel(), runs)
-        failing = [(_tries(self.commits[at], test), 1) for at in np.flatnonzero(bad).tolist()]
-        return failing + [
-            ({side: OnCommit(0, ran) for side, ran in zip(self.sides, row, strict=True) if ran}, n)
-            for row, n in zip(total.tolist(), times.tolist(), strict=True)
-        ]
+        runs, failed = self.runs[:, None] * groups, self.failed[:, None] * groups
+        first = np.where(groups, self.first[:, None], self.first.max())
+        order = first.min(axis=2).argsort(axis=1)[:, :, None]
+        sides = groups.shape[1]
+        runs, failed = (np.take_along_axis(counts, order, axis=1) for counts in (runs, failed))
+        return runs.reshape(-1, sides), failed.reshape(-1, sides)
 
 
 @dataclass(frozen=True)
@@ -177,78 +152,114 @@ class Trials:
         return Earlier(run.box_key) if earlier else run.box_key
 
     @cached_property
-    def is_shared(self) -> bool:
-        """Whether the product ran on two boxes or more."""
-        return len({run.box_key for run in self.found.runs}) > 1
+    def boxes(self) -> Sequence[str]:
+        """The boxes of the runs."""
+        return [*dict.fromkeys(run.box_key for run in self.found.runs)]
 
-    def told(self, test_id: str) -> Iterator[Told]:
-        """Yield the runs that tell something of a test. Behind a lost board, nothing is told."""
+    @cached_property
+    def box(self) -> Whole:
+        """The box of each run, by its place in the list of boxes."""
+        return _numbered(self.boxes, [run.box_key for run in self.found.runs])
+
+    @cached_property
+    def commits(self) -> Sequence[str]:
+        """The commits of the runs, by their first trials, then those without any."""
+        trials = (run.sha for run in self.found.runs if _is_trial(run))
+        return [*dict.fromkeys(chain(trials, (run.sha for run in self.found.runs)))]
+
+    @cached_property
+    def commit(self) -> Whole:
+        """The commit of each run, by its place in the list of commits."""
+        return _numbered(self.commits, [run.sha for run in self.found.runs])
+
+    def told(self, test_id: str) -> Told:
+        """Return the runs that tell something of a test. Behind a lost board, nothing is told."""
+        import numpy as np
+
         test = self.found.number_of(test_id)
-        if test is None:
-            return
-        notable = self._notable.get(test, {})
-        lists = (runs for tests, runs in self._lists.items() if tests >> test & 1)
-        for number in sorted(chain.from_iterable(lists)):
-            result = notable.get(number)
-            if result is None:
-                yield self._passes[number]
-            else:
-                yield self._told(test, number, result)
+        none = np.zeros((len(Told._fields), 0), np.int64)
+        return Told(*none) if test is None else self._told(test)
 
-    def failed_on(self, test_id: str) -> Collection[str]:
+    def _told(self, test: int) -> Told:
+        import numpy as np
+
+        lists, list_of = self._lists
+        run = np.flatnonzero((lists[:, test >> 3] >> (test & 7) & 1)[list_of])
+        notable = self._notable_of(test)
+        told = np.zeros((len(notable.told), len(run)), np.int64)
+        told[:, np.searchsorted(run, notable.run)] = notable.told
+        return Told(run, *told)
+
+    def failed_on(self, test: int) -> Collection[str]:
         """Return the boxes on which a test ever failed."""
-        test = self.found.number_of(test_id)
-        notable = {} if test is None else self._notable.get(test, {})
-        return {self.found.runs[number].box_key for number in notable}
+        return self.named(self.box[self._notable_of(test).run])
+
+    def named(self, boxes: Whole) -> Collection[str]:
+        """Return the names of these boxes."""
+        return {self.boxes[box] for box in {*boxes.tolist()}}
 
     def first_attempts(self) -> Mapping[str, FirstAttempts]:
         """Return those of each test in the runs that tell something of the firmware; none if there
         is no such run.
         """
-        ran = CountedTests()
-        for tests, numbers in self._lists.items():
-            ran.add(tests, len(numbers))
-        counts = ran.counts(max(self.found.tests, default=-1) + 1)
-        attempts = {}
-        for test, name in self.found.tests.items():
-            notable = self._notable.get(test, {})
-            failed = sum(
-                not _is_of_bench(result) or self._told(test, number, result).is_of_firmware
-                for number, result in notable.items()
-            )
-            if runs := counts[test] - len(notable) + failed:
-                attempts[name] = FirstAttempts(failed, runs)
-        return attempts
+        import numpy as np
+
+        lists, list_of = self._lists
+        times = np.bincount(list_of, minlength=len(lists))
+        ran = times @ np.unpackbits(lists, axis=1, bitorder="little")
+        notable = self._notable
+        of_bench = notable.told[Told._fields.index("of_bench") - 1] > 0
+        untold, failed = (
+            np.bincount(notable.test[rows], minlength=len(ran)).tolist()
+            for rows in (of_bench, ~of_bench)
+        )
+        runs = (ran - untold).tolist()
+        return {
+            name: FirstAttempts(failed[test], runs[test])
+            for test, name in self.found.tests.items()
+            if runs[test]
+        }
 
     @cached_property
-    def _lists(self) -> Mapping[int, Sequence[int]]:
-        """The runs that tell of the same tests, by their places in the list of runs."""
-        lists: dict[int, list[int]] = defaultdict(list)
-        for number, run in enumerate(self.found.runs):
-            if run.hello_ok:
-                lists[run.ran & ~self._untold(number)].append(number)
-        return lists
+    def _lists(self) -> tuple[Bytes, Whole]:
+        """The lists of tests of which runs tell, a row of bits each, and the list of each run."""
+        import numpy as np
+
+        lists: dict[int, int] = {}
+        list_of = [
+            lists.setdefault(run.ran & ~self._untold(number) if run.hello_ok else 0, len(lists))
+            for number, run in enumerate(self.found.runs)
+        ]
+        return packed(lists, max(self.found.tests, default=0) // 8 + 1), np.array(list_of)
 
     @cached_property
-    def _notable(self) -> Mapping[int, Mapping[int, TestResult]]:
-        """The notable results of each test that are told, by the place of the run."""
-        notable: dict[int, dict[int, TestResult]] = defaultdict(dict)
-        for number, run in enumerate(self.found.runs):
-            untold = self._untold(number)
-            for test, result in run.notable.items():
-                if not untold >> test & 1:
-                    notable[test][number] = result
-        return notable
+    def _notable(self) -> _Notable:
+        import numpy as np
 
-    def _told(self, test: int, number: int, result: TestResult) -> Told:
-        lost = self.lost.get(number)
-        is_lost = lost is not None and test == lost.tests[0]
-        return Told(self.found.runs[number], result, is_lost)
+        runs = self.found.runs
+        results = [*chain.from_iterable(run.notable.values() for run in runs)]
+        size = len(results)
+        test = np.fromiter(chain.from_iterable(run.notable for run in runs), np.int64, size)
+        run = np.repeat(np.arange(len(runs)), [len(run.notable) for run in runs])
+        lost, is_told = np.zeros(size, bool), np.ones(size, bool)
+        for number, loss in self.lost.items():
+            here = slice(*np.searchsorted(run, [number, number + 1]))
+            lost[here] = test[here] == loss.tests[0]
+            is_told[here] = ~np.isin(test[here], loss.untold)
+        of_bench = np.fromiter((it.verdict is Verdict.INFRA for it in results), bool, size)
+        retries = np.fromiter((it.attempts - 1 for it in results), np.int64, size)
+        passed = np.fromiter((it.outcome is Outcome.PASS for it in results), bool, size)
+        told = np.stack([np.ones_like(retries), lost, of_bench & ~lost, retries, retries - passed])
+        order = np.argsort(test, kind="stable")
+        order = order[is_told[order]]
+        return _Notable(test[order], run[order], told[:, order])
 
-    @cached_property
-    def _passes(self) -> Sequence[Told]:
-        """What each run tells of a test that it passed."""
-        return [Told(run, None, is_lost=False) for run in self.found.runs]
+    def _notable_of(self, test: int) -> _Notable:
+        import numpy as np
+
+        tests, run, told = self._notable
+        here = slice(*np.searchsorted(tests, [test, test + 1]))
+        return _Notable(tests[here], run[here], told[:, here])
 
     def _untold(self, number: int) -> int:
         """Return the tests of which a run says nothing, as bits."""
@@ -257,12 +268,16 @@ class Trials:
     @cached_property
     def orders(self) -> Collection[Order]:
         """Which boxes run a commit depending on how a run on another box ended there."""
-        commits: dict[str, dict[str, bool]] = defaultdict(dict)
-        for run in self.found.runs:
-            if run.hello_ok and not is_rerun(run):
-                boxes, failed = commits[run.sha], any(_failed(run, test) for test in run.notable)
-                boxes[run.box_key] = boxes.get(run.box_key, False) or failed
-        return orders(Counter(frozenset(boxes.items()) for boxes in commits.values()))
+        import numpy as np
+
+        shape = len(self.commits), len(self.boxes)
+        ran, failed = np.zeros(shape, bool), np.zeros(shape, bool)
+        runs = np.array([_is_trial(run) for run in self.found.runs])
+        bad = [any(_failed(run, test) for test in run.notable) for run in self.found.runs]
+        ran[self.commit[runs], self.box[runs]] = True
+        runs &= np.array(bad)
+        failed[self.commit[runs], self.box[runs]] = True
+        return orders(_ended(self.boxes, ran, failed))
 
     @cached_property
     def by_stratum(self) -> Mapping[Stratum, Sequence[Trial]]:
@@ -278,15 +293,42 @@ class Trials:
     def _by_commit(self) -> Mapping[str, Sequence[Trial]]:
         trials: dict[str, list[Trial]] = defaultdict(list)
         for number, run in enumerate(self.found.runs):
-            if run.hello_ok and not is_rerun(run):
+            if _is_trial(run):
                 untold = self._untold(number)
                 failed = mask_of(run.notable) & ~untold
                 trials[run.sha].append(Trial(self.side_of(run), run.ran & ~untold, failed))
         return trials
 
     @cached_property
-    def _columns(self) -> _Columns:
-        return _Columns.of([*self._by_commit.values()], max(self.found.tests))
+    def _sides(self) -> Sequence[Side]:
+        """What is compared: boxes, and where any has a note, also what each was before."""
+        return [*self.boxes, *(map(Earlier, self.boxes) if self.noted else ())]
+
+    @cached_property
+    def _cell(self) -> Whole:
+        """Where the tries of each run count: the number of its commit, times that of the sides, and
+        the number of its side; -1: nowhere.
+        """
+        import numpy as np
+
+        runs = self.found.runs
+        side = _numbered(self._sides, map(self.side_of, runs))
+        cell = self.commit * len(self._sides) + side
+        return np.where([_is_trial(run) for run in runs], cell, -1)
+
+    def _tries(self, test: int) -> _Tries:
+        import numpy as np
+
+        told, shape = self._told(test), (len(self.commits), len(self._sides))
+        cell, cells = self._cell[told.run], shape[0] * shape[1]
+        is_trial = cell >= 0
+        runs, failed = (
+            np.bincount(cell[rows], minlength=cells).reshape(shape)
+            for rows in (is_trial, is_trial & (told.failed > 0))
+        )
+        first = np.full(cells, len(self.found.runs))
+        first[cell[is_trial][::-1]] = told.run[is_trial][::-1]  # the last that is put there stays
+        return _Tries(runs, failed, first.reshape(shape))
 
     @cached_property
     def _blames(self) -> dict[int, Blame[Side] | None]:
@@ -305,42 +347,36 @@ class Trials:
         """Return why the boxes of a test cannot be compared; None: they can."""
         if self.blame_of(test) is not None:
             return None
-        commits: list[Mapping[str, OnCommit]] = []
-        for tries, _ in self._columns.tries(test) if self._by_commit else ():
-            # A box before its note and since then is one box.
-            on: dict[str, OnCommit] = {}
-            for side, (failed, runs) in tries.items():
-                before = on.get(box_of(side), _NONE)
-                on[box_of(side)] = OnCommit(before.failed + failed, before.runs + runs)
-            commits.append(on)
-        return uncompared(commits)
+        tries = self._tries(test)
+        # A box before its note and since then is one box.
+        runs, failed = (
+            counts.reshape(len(self.commits), -1, len(self.boxes)).sum(axis=1)
+            for counts in (tries.runs, tries.failed)
+        )
+        return uncompared(self.boxes, runs, failed)
 
     def _weighed(self, test: int) -> Blame[Side] | None:
-        if not self.is_shared or test not in self._notable or not self._by_commit:
-            return None
-        return blame(self._strata(self._columns.tries(test)))
+        tries = self._tries(test)
+        return blame(self._sides, *tries.apart(self._groups(tries)))
 
-    def _strata(self, tries: Sequence[tuple[Tries, int]]) -> Sequence[Tries]:
-        """Return the tries of a test on commits, apart where a box waits for others."""
-        failed = {side for on, _ in tries for side, counts in on.items() if counts.failed}
-        box = {side: box_of(side) for on, _ in tries for side in on}
-        ended = Counter[frozenset[tuple[str, bool]]]()
-        for on, times in tries:
-            ended[frozenset((box[side], on[side].failed > 0) for side in on)] += times
-        all_waits, waits = _waits(self.orders), _waits(orders(ended))
-        after = {
-            side: all_waits.get(key, frozenset()) | waits.get(key, frozenset())
-            for side, key in box.items()
-            if self._is_taken(side, failed)
-        }
-        strata: list[Tries] = []
-        for on, _ in tries:
-            apart: dict[frozenset[str], dict[Side, OnCommit]] = defaultdict(dict)
-            for side, counts in on.items():
-                if side in after:
-                    apart[after[side]][side] = counts
-            strata += apart.values()
-        return strata
+    def _groups(self, tries: _Tries) -> Flags:
+        """Return the sides that are compared in groups that wait for the same boxes, as flags."""
+        import numpy as np
+
+        names = [*map(box_of, self._sides)]
+        all_waits = _waits(self.orders)
+        waits = _waits(orders(_ended(names, tries.runs > 0, tries.failed > 0)))
+        failed = {self._sides[at] for at in np.flatnonzero(tries.failed.any(axis=0)).tolist()}
+        groups: dict[frozenset[str], list[int]] = defaultdict(list)
+        for at in np.flatnonzero(tries.runs.any(axis=0)).tolist():
+            if self._is_taken(self._sides[at], failed):
+                box = names[at]
+                groups[all_waits.get(box, frozenset()) | waits.get(box, frozenset())].append(at)
+        several = [sides for sides in groups.values() if len(sides) > 1]
+        flags = np.zeros((len(several), len(self._sides)), bool)
+        for group, sides in zip(flags, several, strict=True):
+            group[sides] = True
+        return flags
 
     def _is_taken(self, side: Side, failed: Collection[Side]) -> bool:
         is_before_only = Earlier(box_of(side)) in failed and box_of(side) not in failed
@@ -394,14 +430,28 @@ class Trials:
         )
 
 
-def _tries(trials: Sequence[Trial], test: int) -> Tries:
-    """Return how often a test was tried on each box of a commit."""
-    tries: dict[Side, OnCommit] = {}
-    for side, ran, failed in trials:
-        if ran >> test & 1:
-            before = tries.get(side, _NONE)
-            tries[side] = OnCommit(before.failed + (failed >> test & 1), before.runs + 1)
-    return tries
+def _is_trial(run: RunOutcomes) -> bool:
+    """Whether a run can be compared: it reached the hardware, and nobody asked for it again."""
+    return run.hello_ok and not is_rerun(run)
+
+
+def _numbered(names: Iterable[Side], values: Iterable[Side]) -> Whole:
+    """Return the place of each value among these names."""
+    import numpy as np
+
+    places = {name: place for place, name in enumerate(names)}
+    return np.array([*map(places.__getitem__, values)])
+
+
+def _ended(boxes: Sequence[str], ran: Flags, failed: Flags) -> Mapping[Ended, int]:
+    """Return how often commits ended so, of whether each box ran and failed on each commit."""
+    import numpy as np
+
+    ended = Counter[Ended]()
+    for states, times in Counter(map(bytes, np.add(ran, failed, dtype=np.uint8))).items():
+        pairs = zip(boxes, states, strict=True)
+        ended[frozenset((box, state > 1) for box, state in pairs if state)] += times
+    return ended
 
 
 def packed(sets: Iterable[int], width: int) -> Bytes:
@@ -451,10 +501,6 @@ def alike(trials: Sequence[Trial], check_time: Callable[[], None]) -> Iterator[S
         ]
         if len({trial.side for trial in members}) > 1:
             yield members
-
-
-def _is_of_bench(result: TestResult) -> bool:
-    return result.verdict is Verdict.INFRA
 
 
 def _failed(run: RunOutcomes, test: int) -> bool:

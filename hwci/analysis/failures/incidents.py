@@ -274,6 +274,8 @@ def described(
         for product in {incident.product for incident in incidents}
         for runs in history.outcomes(Scope(*product), period)
     }
+    for product, of_product in seen.items():
+        of_product.suggest([it.lane.test_id for it in incidents if it.product == product])
     differing, rows = _differing(history, incidents), []
     for incident, elsewhere, differ in zip(incidents, others, differing, strict=True):
         history.check_time()

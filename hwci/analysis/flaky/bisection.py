@@ -8,12 +8,11 @@ no answer. It starts no run and knows no repository.
 """
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 from typing import NamedTuple
 
-from hwci.analysis.benches.trials import Told
 from hwci.analysis.flaky.suspect_words import LIKELY, sure
 from hwci.analysis.flaky.suspects import Intermittent, SeenProduct, Since
 from hwci.analysis.flaky.weighing import (
@@ -27,7 +26,7 @@ from hwci.analysis.flaky.weighing import (
     most_telling,
 )
 from hwci.analysis.merges.merge_plan import BoxOffer, Offers
-from hwci.analysis.outcomes import ProductOutcomes, RecordedRuns
+from hwci.analysis.outcomes import ProductOutcomes, RecordedRuns, RunOutcomes
 from hwci.analysis.run_command import TO_FILL_IN, next_command, run_command
 from hwci.contract.flaky import bisection as shapes
 from hwci.contract.flaky.bisection import Bisected, Bisection, Candidate, NextRun
@@ -127,6 +126,16 @@ class Asked(NamedTuple):
     flags: Mapping[str, object] = {}
 
 
+class Ran(NamedTuple):
+    """A run that tells something of the test, and whether its first attempt failed. `of_bench`: it
+    tells nothing of the firmware.
+    """
+
+    run: RunOutcomes
+    failed: bool
+    of_bench: bool
+
+
 def bisection(history: RecordedRuns, period: Period, question: Asked) -> Bisection:
     """Return how far the bisection of a test is, or why there is none."""
     known = progress(history, period, question)
@@ -154,7 +163,7 @@ def progress(history: RecordedRuns, period: Period, question: Asked) -> Bisected
         for outcome in history.outcomes(Scope(*product), period)
     ]
     seen = [SeenProduct(history, outcome) for outcome in outcomes if outcome.runs]
-    rows = [row for of_product in seen for row in of_product.trials.told(question.test_id)]
+    rows = [row for of_product in seen for row in _ran(of_product, question.test_id)]
     if not rows:
         return MissingCommit.UNKNOWN_TEST
     [of_product] = seen
@@ -173,9 +182,16 @@ def progress(history: RecordedRuns, period: Period, question: Asked) -> Bisected
         return MissingCommit.TOO_LONG
     commits = [Commit(good, files_truncated=True), *commits]
     here = {commit.sha for commit in commits}
-    runs = [row for row in rows if row.is_of_firmware and row.run.sha in here]
+    runs = [row for row in rows if not row.of_bench and row.run.sha in here]
     since = None if isinstance(suggested, str) else suggested.since
     return _judged(commits, runs, since, Offers(outcomes).by_cost(product), question)
+
+
+def _ran(product: SeenProduct, test_id: str) -> Iterator[Ran]:
+    """Yield the runs that tell something of a test."""
+    told, runs = product.trials.told(test_id), product.trials.found.runs
+    for at, failed, of_bench in zip(told.run, told.failed, told.of_bench, strict=True):
+        yield Ran(runs[at], bool(failed), bool(of_bench))
 
 
 def _ends(
@@ -223,7 +239,7 @@ def _of_history(commits: Sequence[Commit], since: Since | None) -> list[float] |
 
 def _judged(
     commits: Sequence[Commit],
-    runs: Sequence[Told],
+    runs: Sequence[Ran],
     since: Since | None,
     offers: Sequence[BoxOffer],
     question: Asked,
@@ -323,11 +339,11 @@ def _says(commits: Sequence[Candidate], bracket: Bracket, *, of_history: bool) -
     return f"It began to fail in {where}{sure(bracket.chance)}: {results}."
 
 
-def _commit_or_bench(commits: Sequence[Candidate], bracket: Bracket, runs: Sequence[Told]) -> str:
+def _commit_or_bench(commits: Sequence[Candidate], bracket: Bracket, runs: Sequence[Ran]) -> str:
     """Name the run that tells the commit from the bench, where one commit is found and one box
     alone failed, which did not run the commit before it since.
     """
-    failing = [run for run, result, _ in runs if result is not None]
+    failing = [run for run, failed, _ in runs if failed]
     boxes = {run.box_key for run in failing}
     if bracket.first < bracket.last or not bracket.first or len(boxes) != 1:
         return ""
@@ -353,12 +369,12 @@ def _worth_it(
     ]
 
 
-def _counts(runs: Sequence[Told]) -> Mapping[str, ByBox]:
+def _counts(runs: Sequence[Ran]) -> Mapping[str, ByBox]:
     counts: dict[str, dict[str, Counts]] = defaultdict(dict)
-    for run, result, _ in runs:
+    for run, failed, _ in runs:
         of_commit = counts[run.sha]
         before = of_commit.get(run.box_key, Counts())
-        of_commit[run.box_key] = before.plus(Counts(result is not None, result is None))
+        of_commit[run.box_key] = before.plus(Counts(failed, not failed))
     return counts
 
 

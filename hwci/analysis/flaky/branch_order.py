@@ -5,7 +5,6 @@ This module decides the order from places and lists of changes. It knows no test
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from graphlib import CycleError, TopologicalSorter
 
 from hwci.contract.flaky.suspects import BranchCommit
 from hwci.contract.runs.commits import ChangeList, Commit
@@ -89,15 +88,15 @@ def _listed_before(
 
 def _in_a_circle(listings: Mapping[str, ChangeList]) -> bool:
     """Whether bases lead from a commit back to itself."""
-    bases = {
-        sha: [changes.base_sha or ""]
-        for sha, changes in listings.items()
-        if changes.base_sha != sha
-    }
-    try:
-        TopologicalSorter(bases).prepare()
-    except CycleError:
-        return True
+    bases = {sha: changes.base_sha for sha, changes in listings.items() if changes.base_sha != sha}
+    while bases:
+        sha, base = bases.popitem()
+        followed: set[str | None] = {sha}
+        while base in bases:
+            followed.add(base)
+            base = bases.pop(base)
+        if base in followed:
+            return True
     return False
 
 

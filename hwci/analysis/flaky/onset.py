@@ -15,10 +15,13 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
-    from hwci.analysis.benches.strata import Numbers
+    from hwci.analysis.benches.blame import Numbers, Whole
     from hwci.analysis.outcomes import FirstAttempts
+
+    Steps = Sequence["Step"] | Whole
+    """What was tried on each commit, in their order."""
 
 STEADY_RATES = (0.0001, 0.0005, 0.002, 0.008, 0.03)
 FLAKY_RATES = (0.005, 0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.14, 0.2, 0.28, 0.4, 0.55, 0.75, 0.99)
@@ -32,6 +35,9 @@ becomes so again is as rare as for any other test: of ten, hardly one does withi
 """
 _ROUNDS = 50
 """So many rounds find how many tests have which rate, to a digit or two."""
+_TOGETHER = 8
+"""Chains of so many tests go step by step together: more would take more memory, and no less time.
+"""
 
 
 class Step(NamedTuple):
@@ -102,49 +108,60 @@ def rates_beside(others: Mapping[FirstAttempts, int]) -> Rates:
     return Rates(steady, flaky, tests[np.searchsorted(STEADY_RATES, steady)])
 
 
-def onset(steps: Sequence[Step], rates: Rates | None = None) -> Onset:
+def onset(steps: Steps, rates: Rates | None = None) -> Onset:
     """Return when the test became flaky last. `rates`: the only pairs to weigh; None: all, with no
     other test beside.
+    """
+    [of_test] = onsets([(steps, rates or rates_beside({}))])
+    return of_test
+
+
+def onsets(tests: Sequence[tuple[Steps, Rates]]) -> Iterator[Onset]:
+    """Yield when each test became flaky last. All have as many pairs of rates."""
+    for start in range(0, len(tests), _TOGETHER):
+        yield from _Chains(tests[start : start + _TOGETHER]).onsets()
+
+
+class _Chains:
+    """The chain of each test for each pair of rates at once: never flaky yet, flaky, or fixed. All
+    end at the same step; before the `first` one of a test nothing changes and nothing is weighed.
 
     Retries either fail as first attempts do, or at a rate of their own, the same everywhere, which
-    says nothing of the commit: both are weighed.
-    """
-    import numpy as np
-    from scipy.special import betaln, logsumexp
-
-    tried = np.array(steps, dtype=float)
-    first, retries, commits = tried[:, :2], tried[:, 2:4], tried[:, 4]
-    chain = _Chain((first + retries, first), commits, rates or rates_beside({}))
-    passed, failed = retries.sum(axis=0) @ [[1, 0], [-1, 1]]
-    together, apart = np.split(chain.evidence, 2)
-    weights = np.concatenate([together, apart + betaln(failed + 1, passed + 1)])
-    weights = np.exp(weights - logsumexp(weights))
-    before, never, *at = map(float, chain.onsets() @ weights)
-    return Onset(at, before, never, float(chain.flaky_last @ weights))
-
-
-class _Chain:
-    """The chain for each pair of rates at once: never flaky yet, flaky, or fixed. `ways`: attempts
-    and failed ones of each step, as each way of counting has them; each way has all pairs.
+    says nothing of the commit: both are weighed, so there are all pairs twice.
     """
 
-    def __init__(self, ways: Sequence[Numbers], commits: Numbers, rates: Rates) -> None:
+    def __init__(self, tests: Sequence[tuple[Steps, Rates]]) -> None:
         import numpy as np
 
-        # A change is as likely at each commit; about one to flaky and one back are expected.
-        of_one = 1 / (commits.sum() + 1)
-        change = 1 - (1 - of_one) ** commits
-        again = 1 - (1 - _AGAIN * of_one) ** commits
-        self._change = np.stack([change, change, again], axis=1)[:, :, None]
-        logs = [
-            np.concatenate([_log_chances(tried, pair) for tried in ways], axis=1)
-            for pair in (rates.steady, rates.flaky)
-        ]
-        most = np.maximum(*logs)
-        self._steady, self._flaky = (np.exp(log - most) for log in logs)
+        steps, pairs = max(len(own) for own, _ in tests), len(tests[0][1].chance)
+        shape = steps, len(tests), 2 * pairs
+        self._first = [steps - len(own) for own, _ in tests], [*range(len(tests))]
+        self._change = np.zeros((steps, 3, len(tests), 1))
+        self._steady, self._flaky = np.ones(shape), np.ones(shape)
+        self._evidence = np.empty(shape[1:])
+        for test, (own, rates) in enumerate(tests):
+            tried, here = np.array(own, dtype=float), slice(steps - len(own), None)
+            # A change is as likely at each commit; about one to flaky and one back are expected.
+            commits, of_one = tried[:, 4], 1 / (tried[:, 4].sum() + 1)
+            change = 1 - (1 - of_one) ** commits
+            again = 1 - (1 - _AGAIN * of_one) ** commits
+            self._change[here, :, test, 0] = np.stack([change, change, again], axis=1)
+            counts, step = np.unique(tried[:, :4], axis=0, return_inverse=True)  # few differ
+            first, retries = counts[:, :2], counts[:, 2:]
+            logs = [
+                np.concatenate(
+                    [_log_chances(first + retries, rate), _log_chances(first, rate)], axis=1
+                )
+                for rate in (rates.steady, rates.flaky)
+            ]
+            most = np.maximum(*logs)
+            for chances, log in zip((self._steady, self._flaky), logs, strict=True):
+                chances[here, test] = np.exp(log - most)[step]
+            self._evidence[test] = np.tile(np.log(rates.chance), 2) + most[step].sum(axis=0)
+        self._change[self._first[0], :, self._first[1]] = 0
         self._forward()
-        of_pair = np.tile(np.log(rates.chance), len(ways))
-        self.evidence = of_pair + most.sum(axis=0) + np.log(self._scale).sum(axis=0)
+        self._evidence += np.log(self._scale).sum(axis=0)
+        self._evidence[:, pairs:] += [[_log_chance_apart(own)] for own, _ in tests]
 
     def _forward(self) -> None:
         """Find the chance that it becomes flaky at each step, by all before it, and the scale of
@@ -152,42 +169,70 @@ class _Chain:
         """
         import numpy as np
 
-        self._becomes, self._scale = np.zeros_like(self._steady), np.empty_like(self._steady)
-        states = np.array([[1 - _FLAKY_AT_FIRST], [_FLAKY_AT_FIRST], [0.0]])
-        of_states = np.stack([self._steady, self._flaky, self._steady], axis=1)
-        stay = 1 - self._change
-        for at, chance in enumerate(of_states):
-            if at:
-                changed = states * self._change[at]
-                states *= stay[at]
-                becomes = self._becomes[at] = changed[0] + changed[2]
-                states[1] += becomes
-                states[2] += changed[1]
-            states = states * chance
+        self._becomes, self._scale = np.empty_like(self._steady), np.empty_like(self._steady)
+        states = np.zeros((3, *self._steady.shape[1:]))
+        states[:2] = [[[1 - _FLAKY_AT_FIRST]], [[_FLAKY_AT_FIRST]]]
+        for at, change in enumerate(self._change):
+            changed = states * change
+            states *= 1 - change
+            states[1] += np.add(changed[0], changed[2], out=self._becomes[at])
+            states[2] += changed[1]
+            states[::2] *= self._steady[at]
+            states[1] *= self._flaky[at]
             states /= np.add.reduce(states, out=self._scale[at])
-        self.flaky_last = states[1]
+        self._flaky_last = states[1]
 
-    def onsets(self) -> Numbers:
-        """Return the chances of `before`, `never`, and an onset at each step.
+    def onsets(self) -> Iterator[Onset]:
+        """Yield the answer of each test.
 
         Going back from the end, no change to flaky is allowed behind an onset, so that it is the
         last one. The first step has none of its own: it was steady or flaky before.
         """
         import numpy as np
 
-        last, stay = len(self._change) - 1, 1 - self._change
-        steady = self._steady / self._scale
+        stay, steady = 1 - self._change, self._steady / self._scale
         stays, becomes = stay[:, ::2] * steady[:, None], self._change[:, 1] * steady
-        chances = np.zeros((last + 3, steady.shape[1]))
-        flaky, others = np.ones_like(steady[0]), np.ones_like(stays[0])
-        for at in range(last, 0, -1):
-            flaky = chances[at + 2] = self._flaky[at] * flaky / self._scale[at]
-            flaky = stay[at, 1] * flaky + becomes[at] * others[1]
+        stays[self._first[0], 0, self._first[1]] = 1
+        chances, others = self._flaky, np.ones_like(stays[0])
+        chances[self._first] *= _FLAKY_AT_FIRST
+        later = np.ones_like(steady[0])
+        for at in reversed(range(len(chances))):
+            chances[at] *= later
+            chances[at] /= self._scale[at]
+            later = stay[at, 1] * chances[at] + becomes[at] * others[1]
             others *= stays[at]
-        chances[3:] *= self._becomes[1:]
-        chances[0] = _FLAKY_AT_FIRST * self._flaky[0] * flaky / self._scale[0]
-        chances[1] = (1 - _FLAKY_AT_FIRST) * self._steady[0] * others[0] / self._scale[0]
-        return chances
+        for first, test in zip(*self._first, strict=True):
+            never = (1 - _FLAKY_AT_FIRST) * self._steady[first, test] * others[0, test]
+            never /= self._scale[first, test]
+            own = slice(first + 1, None)
+            rows = np.concatenate(
+                [
+                    [chances[first, test], never, np.zeros_like(never)],
+                    chances[own, test] * self._becomes[own, test],
+                ]
+            )
+            yield _weighed(rows, self._flaky_last[test], self._evidence[test])
+
+
+def _weighed(chances: Numbers, flaky_last: Numbers, evidence: Numbers) -> Onset:
+    """Return what pairs of rates say together, each by the evidence for it: `before`, `never`, and
+    an onset at each step, and the chance that it is flaky at the last one.
+    """
+    import numpy as np
+    from scipy.special import logsumexp
+
+    weights = np.exp(evidence - logsumexp(evidence))
+    before, never, *at = (chances @ weights).tolist()
+    return Onset(at, before, never, float(flaky_last @ weights))
+
+
+def _log_chance_apart(steps: Steps) -> float:
+    """Return how likely retries are at a rate of their own."""
+    import numpy as np
+    from scipy.special import betaln
+
+    tries, failed = np.sum(steps, axis=0)[2:4].tolist()
+    return float(betaln(failed + 1, tries - failed + 1))
 
 
 def _log_chances(tried: Numbers, rate: Numbers) -> Numbers:

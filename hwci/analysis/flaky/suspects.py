@@ -8,28 +8,25 @@ models of time are in `onset.py` and `certainty.py`, the sentences in `suspect_w
 tests are flaky, and their order, is the table's of the specification (`rules/flakiness.py`).
 """
 
+from __future__ import annotations
+
 from bisect import bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from math import comb
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from hwci import said
-from hwci.analysis.benches.blame import Blame, Blamed, Uncompared
-from hwci.analysis.benches.trials import Side, Told, Trials, box_of
+from hwci.analysis.benches.blame import Blamed
+from hwci.analysis.benches.trials import Trials, box_of
 from hwci.analysis.benches.words import listed
 from hwci.analysis.certainty import SURE, chance_of_passes, clean_runs_needed, jeffreys, rates
 from hwci.analysis.flaky.branch_order import branch_order
-from hwci.analysis.flaky.onset import Onset, Rates, Step, onset, rates_beside
+from hwci.analysis.flaky.onset import Onset, Step, onsets, rates_beside
 from hwci.analysis.flaky.weighing import effort
-from hwci.analysis.outcomes import ProductOutcomes, RecordedRuns, RunOutcomes
-from hwci.contract.boxes.benches import Note
 from hwci.contract.flaky import suspects as shapes
-from hwci.contract.flaky.flaky_history import BoxHistory
-from hwci.contract.flaky.flaky_tests import FlakyTest
 from hwci.contract.flaky.suspects import (
     IT_NEVER_PASSED,
     BoxesCompared,
@@ -37,15 +34,28 @@ from hwci.contract.flaky.suspects import (
     BranchCommit,
     Fixed,
 )
-from hwci.contract.runs.runs import TestResult
-from hwci.contract.shares import Share
-from hwci.contract.vocabulary import CommitKind, Label, Outcome, RankBy
-from hwci.engine.facts import Product, TestKey
+from hwci.contract.vocabulary import CommitKind, Label, RankBy
+from hwci.engine.facts import Product
 from hwci.engine.history import Listing, Scope
 from hwci.engine.page.reading import read_flakiest
-from hwci.engine.page.tables import FlakySelection, flakiest_tests
+from hwci.engine.page.tables import flakiest_tests
 from hwci.engine.periods import Period
-from hwci.engine.rules.labels import Group, groups_of
+from hwci.engine.rules.labels import groups_of
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+
+    from hwci.analysis.benches.blame import Blame, Uncompared, Whole
+    from hwci.analysis.benches.trials import Flags, Side
+    from hwci.analysis.flaky.onset import Rates
+    from hwci.analysis.outcomes import ProductOutcomes, RecordedRuns, RunOutcomes
+    from hwci.contract.boxes.benches import Note
+    from hwci.contract.flaky.flaky_history import BoxHistory
+    from hwci.contract.flaky.flaky_tests import FlakyTest
+    from hwci.contract.shares import Share
+    from hwci.engine.facts import TestKey
+    from hwci.engine.page.tables import FlakySelection
+    from hwci.engine.rules.labels import Group
 
 RUNS_NEEDED = 20
 FAILURES_NEEDED = 2
@@ -197,6 +207,14 @@ def flaky_tests(
     }
     shown_tests = [(Product(row.repo_key, row.suite), row.test_id) for row in shown.items]
     pending = pending_by_test(history, shown_tests, period)
+    for product, of_product in seen.items():
+        of_product.suggest(
+            [
+                row.test_id
+                for row in shown.items
+                if (row.repo_key, row.suite) == product and not row.broken
+            ]
+        )
     suspects = []
     for row, rate in zip(shown.items, flake_rates(shown.items), strict=True):
         history.check_time()
@@ -242,12 +260,30 @@ def ranked(
 
 
 class Counted(NamedTuple):
-    """A run of a test as it counts: on which commit of the branch, on which box, and its tries."""
+    """Runs of a test as they count, a column each: on which commit of the branch, on which box (by
+    its number), whether the first attempt failed, the retries, and those that failed.
+    """
 
-    at: int
-    box_key: str
-    tries: Step
-    started_at: datetime = _EARLIEST
+    at: Whole
+    box: Whole
+    failed: Whole
+    retries: Whole
+    retries_failed: Whole
+
+    def where(self, rows: Flags | Whole | slice) -> Counted:
+        """Return some of these runs."""
+        return Counted(*(column[rows] for column in self))
+
+    def on(self, boxes: Sequence[int]) -> Counted:
+        """Return the runs on these boxes."""
+        import numpy as np
+
+        return self.where(np.isin(self.box, boxes))
+
+    @property
+    def places(self) -> list[int]:
+        """The commits of these runs."""
+        return sorted({*self.at.tolist()})
 
 
 class SeenProduct:
@@ -276,6 +312,28 @@ class SeenProduct:
         self._at = {commit.sha: at for at, commit in enumerate(self._order)}
         self._tried = self.trials.first_attempts()
         self._alike = Counter(self._tried.values())  # how many tests have the same counts
+
+    @cached_property
+    def _placed(self) -> Whole:
+        """The place of the commit of each run; -1: it is not of the branch."""
+        import numpy as np
+
+        places = np.array([self._at.get(sha, -1) for sha in self.trials.commits])
+        return places[self.trials.commit]
+
+    @cached_property
+    def _tests(self) -> Whole:
+        """How many tests each run has."""
+        import numpy as np
+
+        return np.array([len(run.order) for run in self._product.runs])
+
+    @cached_property
+    def _begun(self) -> Whole:
+        """How many commits ran first until each run began."""
+        import numpy as np
+
+        return np.array([bisect_right(self._commits, run.started_at) for run in self._product.runs])
 
     @property
     def _begins_at(self) -> datetime:
@@ -321,94 +379,129 @@ class SeenProduct:
     def tried(self, test_id: str) -> Tried:
         """Return how often a test was tried, and how often it lost its board."""
         number = self._product.number_of(test_id)
-        rows = [*self.trials.told(test_id)]
-        runs = [run for run, *_ in rows]
-        failed_on = [run.box_key for run, result, _ in rows if result is not None]
-        lost = [self._product.runs[at] for at in self.trials.lost]
+        trials, told, runs = self.trials, self.trials.told(test_id), self._product.runs
+        box = trials.box[told.run]
+        failed_on = trials.named(box[told.failed > 0])
+        lost = [runs[at] for at in trials.lost]
         return Tried(
-            failed=len(failed_on),
-            runs=len(runs),
-            boxes=sorted({run.box_key for run in runs}),
-            failed_on={*failed_on},
-            gone=gone(self._commits, runs, {*failed_on}),
-            failed_last=_failed_last(rows),
-            lost_here=[run for run, _, is_lost in rows if is_lost],
+            failed=int(told.failed.sum()),
+            runs=len(told.run),
+            boxes=sorted(trials.named(box)),
+            failed_on=failed_on,
+            gone=self._gone(told.run, sorted(failed_on)),
+            failed_last=trials.named(_failed_last(box, told.failed)),
+            lost_here=[runs[at] for at in told.run[told.lost > 0].tolist()],
             lost=sum(run.ran >> (number or 0) & 1 for run in lost),
-            tests=max(1, sum(len(run.order) for run in runs) // max(1, len(runs))),
-            uncompared=None if number is None else self.trials.why_uncompared(number),
+            tests=max(1, int(self._tests[told.run].sum()) // max(1, len(told.run))),
+            uncompared=None if number is None else trials.why_uncompared(number),
         )
+
+    def _gone(self, ran: Whole, boxes: Sequence[str]) -> Mapping[str, datetime]:
+        """Return which of these boxes run a test no more, each with its last run. `ran`: all runs
+        of the test.
+        """
+        last_runs = {}
+        for box in boxes:
+            own = ran[self.trials.box[ran] == self.trials.boxes.index(box)]
+            begun = self._begun[own].tolist()
+            first, last = min(begun), max(begun)
+            usual = min(1.0, len({*self.trials.commit[own].tolist()}) / (last - first + 1))
+            if usual * (len(self._commits) - last) >= GONE_AFTER:
+                last_runs[box] = max(self._product.runs[at].started_at for at in own.tolist())
+        return last_runs
 
     def found(self, test_id: str, *, never_passed: bool) -> Intermittent | str:
         """Return what the runs of a test suggest, or what is missing. One that failed is too little
         to call a test broken.
         """
-        if never_passed and sum(1 for _ in self.trials.told(test_id)) > 1:
+        if never_passed and len(self.trials.told(test_id).run) > 1:
             return NEVER_PASSED
         return self.suggested(test_id)
 
     def suggested(self, test_id: str) -> Intermittent | str:
-        """Return what the runs of a test that passed and failed suggest, or what is missing. Where
-        some boxes are to blame, their runs say it.
-        """
-        counted, blame = list(self.counted(test_id)), self.blame_of(test_id)
-        boxes = culprits(blame)
-        judged = [run for run in counted if not boxes or run.box_key in boxes]
-        missing = self._missing(judged, boxes)
-        if missing is not None:
-            return missing
-        return self._intermittent(self.rates(test_id), judged, blame)
+        """Return what the runs of a test that passed and failed suggest, or what is missing."""
+        self.suggest([test_id])
+        return self._suggested[test_id]
 
-    def _missing(self, counted: Sequence[Counted], boxes: Collection[str]) -> str | None:
+    def suggest(self, tests: Collection[str]) -> None:
+        """Weigh what is suggested of these tests, each once: together they take less time."""
+        judged: dict[str, Counted] = {}
+        for test_id in dict.fromkeys(tests):
+            if test_id in self._suggested:
+                continue
+            self._history.check_time()
+            runs, boxes = self._judged(test_id)
+            missing = self._missing(runs, boxes)
+            if missing is None:
+                judged[test_id] = runs
+            else:
+                self._suggested[test_id] = missing
+        of_tests = [(steps_of(runs), self.rates(test_id)) for test_id, runs in judged.items()]
+        for (test_id, runs), chances in zip(judged.items(), onsets(of_tests), strict=True):
+            self._history.check_time()
+            self._suggested[test_id] = self._intermittent(runs, chances, self.blame_of(test_id))
+
+    @cached_property
+    def _suggested(self) -> dict[str, Intermittent | str]:
+        return {}
+
+    def _judged(self, test_id: str) -> tuple[Counted, Collection[str]]:
+        """Return the runs of a test that count, and the boxes to blame: their runs alone say it."""
+        counted, boxes = self.counted(test_id), culprits(self.blame_of(test_id))
+        if not boxes:
+            return counted, boxes
+        return counted.on([self.trials.boxes.index(box) for box in boxes]), boxes
+
+    def _missing(self, counted: Counted, boxes: Collection[str]) -> str | None:
         """Return what is missing to judge by these runs. `boxes`: those to blame, if some are."""
         if self._in_a_circle:
             return "the order of the commits is not known: changes that were sent lead in a circle"
-        failed = sum(run.tries.first_failed for run in counted)
+        runs, failed = len(counted.at), int(counted.failed.sum())
         where = f"of {listed(sorted(boxes))} on {self._branch}" if boxes else f"on {self._branch}"
-        if len(counted) < RUNS_NEEDED:
-            return f"{said.counted(len(counted), 'run')} {where}; {RUNS_NEEDED} are needed"
-        if len({run.at for run in counted}) == 1:
+        if runs < RUNS_NEEDED:
+            return f"{said.counted(runs, 'run')} {where}; {RUNS_NEEDED} are needed"
+        if counted.at.min() == counted.at.max():
             return f"all runs {where} are of one commit"
         if failed < FAILURES_NEEDED:
             return (
-                f"{failed} of {len(counted):,} runs {where} failed, not counting failures blamed on"
+                f"{failed} of {runs:,} runs {where} failed, not counting failures blamed on"
                 f" the bench; {FAILURES_NEEDED} are needed"
             )
         return None
 
-    def counted(self, test_id: str) -> Iterator[Counted]:
-        """Yield the runs of a test that tell something of the firmware, on commits of the
+    def counted(self, test_id: str) -> Counted:
+        """Return the runs of a test that tell something of the firmware, on commits of the
         branch.
         """
-        for row in self.trials.told(test_id):
-            run, at = row.run, self._at.get(row.run.sha)
-            if at is not None and row.is_of_firmware:
-                yield Counted(at, run.box_key, _tries(row.result), run.started_at)
+        run, failed, _, of_bench, retries, retries_failed = self.trials.told(test_id)
+        at = self._placed[run]
+        counted = Counted(at, self.trials.box[run], failed, retries, retries_failed)
+        return counted.where((at >= 0) & (of_bench == 0))
 
     def _intermittent(
-        self, rates: Rates, counted: Sequence[Counted], blame: Blame[Side] | None
+        self, counted: Counted, chances: Onset, blame: Blame[Side] | None
     ) -> Intermittent:
-        places = sorted({run.at for run in counted})
-        chances = onset(steps_of(places, counted), rates)
-        flaky = flaky_runs(places, counted, chances)
-        failed_on = {run.box_key for run in flaky if run.tries.first_failed}
+        flaky = flaky_runs(counted, chances)
+        failed_on = {*flaky.box[flaky.failed > 0].tolist()}
         # Runs elsewhere would not show that it is fixed where it failed.
-        shown = [run for run in flaky if run.box_key in failed_on]
+        shown = flaky.on([*failed_on])
         state = fixed(shown, chances)
+        names = self.trials.boxes
         return Intermittent(
-            runs=len(counted),
-            since=self._since(places, chances, counted),
-            boxes=boxes_compared(flaky, blame),
+            runs=len(counted.at),
+            since=self._since(chances, counted),
+            boxes=boxes_compared(names, flaky, blame),
             fixed=state,
             bisection=None,
-            broken=_is_broken(shown[: len(shown) - state.clean_runs]),
-            failed_on=failed_on,
-            passes_again=failed_on == _passing_again(shown),
+            broken=_is_broken(shown.where(slice(len(shown.at) - state.clean_runs))),
+            failed_on={names[box] for box in failed_on},
+            passes_again=not len(_failed_last(shown.box, shown.failed)),
             judged_on=culprits(blame) or None,
-            rate=(sum(run.tries.first_failed for run in flaky) + 0.5) / (len(flaky) + 1),
+            rate=(int(flaky.failed.sum()) + 0.5) / (len(flaky.at) + 1),
         )
 
-    def _since(self, places: Sequence[int], chances: Onset, counted: Sequence[Counted]) -> Since:
-        likely = self.likely(places, chances)
+    def _since(self, chances: Onset, counted: Counted) -> Since:
+        likely = self.likely(counted.places, chances)
         within = sum(chances.at)
         kinds: dict[CommitKind, float] = defaultdict(float)
         for commit, chance in likely:
@@ -433,16 +526,14 @@ class SeenProduct:
             ends=self._ends(likely[:total], counted),
         )
 
-    def _ends(
-        self, suspects: Sequence[LikelyCommit], counted: Sequence[Counted]
-    ) -> tuple[str, str] | None:
-        failed = {run.at for run in counted if run.tries.first_failed}
+    def _ends(self, suspects: Sequence[LikelyCommit], counted: Counted) -> tuple[str, str] | None:
         places = [self._at[suspect.commit.sha] for suspect in suspects]
-        clean = sorted({run.at for run in counted if run.at < min(places)} - failed)
-        bad = [at for at in failed if at >= max(places)]
-        if not clean or not bad:
+        failed = {*counted.at[counted.failed > 0].tolist()}
+        first, last = min(places), max(failed)
+        clean = [at for at in counted.places if at < first and at not in failed]
+        if not clean or last < max(places):
             return None
-        return self._order[clean[-CLEAN_BEFORE:][0]].sha, self._order[max(bad)].sha
+        return self._order[clean[-CLEAN_BEFORE:][0]].sha, self._order[last].sha
 
     def likely(self, places: Sequence[int], chances: Onset) -> list[LikelyCommit]:
         """Return each commit with its chance, likeliest first. What a step is worth is shared among
@@ -456,42 +547,29 @@ class SeenProduct:
         return sorted(likely, key=lambda suspect: -suspect.chance)
 
 
-_PASSED = Step(1, 0)
+def steps_of(counted: Counted) -> Whole:
+    """Add up the tries on each commit that ran the test: a row for each, as `Step`."""
+    import numpy as np
 
-
-def _tries(result: TestResult | None) -> Step:
-    if result is None:
-        return _PASSED
-    retries = result.attempts - 1
-    passed = result.outcome is Outcome.PASS
-    return Step(1, 1, retries, retries - passed)
-
-
-def steps_of(places: Sequence[int], counted: Sequence[Counted]) -> list[Step]:
-    """Add up the tries on each commit that ran the test."""
-    tries: dict[int, list[Step]] = defaultdict(list)
-    for run in counted:
-        tries[run.at].append(run.tries)
-    since = dict(zip(places[1:], places, strict=False))
-    steps = []
-    for at in places:
-        first, failed, retries, retries_failed, _ = map(sum, zip(*tries[at], strict=True))
-        commits = at - since.get(at, at - 1)
-        steps.append(Step(first, failed, retries, retries_failed, commits))
+    places, step = np.unique(counted.at, return_inverse=True)
+    tries = np.stack([np.ones_like(step), *counted[2:]], axis=1)
+    steps = np.zeros((len(places), len(Step._fields)), np.int64)
+    np.add.at(steps[:, :-1], step, tries)
+    steps[:, -1] = np.diff(places, prepend=places[0] - 1)
     return steps
 
 
-def flaky_runs(
-    places: Sequence[int], counted: Sequence[Counted], chances: Onset
-) -> Sequence[Counted]:
+def flaky_runs(counted: Counted, chances: Onset) -> Counted:
     """Return the runs from the likeliest onset on, in the order of the commits."""
+    places = counted.places
     likeliest = max(range(len(places)), key=chances.at.__getitem__)
     before = chances.before + chances.never
     first = places[likeliest] if chances.at[likeliest] > before else places[0]
-    return sorted((run for run in counted if run.at >= first), key=lambda run: run.at)
+    flaky = counted.where(counted.at >= first)
+    return flaky.where(flaky.at.argsort(kind="stable"))
 
 
-def fixed(flaky: Sequence[Counted], chances: Onset) -> Fixed:
+def fixed(flaky: Counted, chances: Onset) -> Fixed:
     """Judge by the runs since a test is flaky, in the order of the commits, and by the chance that
     it still is.
 
@@ -499,9 +577,9 @@ def fixed(flaky: Sequence[Counted], chances: Onset) -> Fixed:
     The clean runs since the last failure must say it, too.
     """
     unfixed = min(1.0, chances.still_flaky + chances.never)
-    failing = [number for number, run in enumerate(flaky) if run.tries.first_failed]
-    clean = len(flaky) - 1 - failing[-1] if failing else len(flaky)
-    failed, passed = len(failing), len(flaky) - len(failing)
+    runs, failing = len(flaky.at), flaky.failed.nonzero()[0].tolist()
+    clean = runs - 1 - failing[-1] if failing else runs
+    failed, passed = len(failing), runs - len(failing)
     by_rates = clean_runs_needed(failed, passed, unfixed)
     by_clean = clean_runs_needed(failed, passed - clean)
     needed = None
@@ -511,11 +589,9 @@ def fixed(flaky: Sequence[Counted], chances: Onset) -> Fixed:
     return Fixed(chance=min(1 - unfixed, chance), clean_runs=clean, needed=needed)
 
 
-def _is_broken(runs: Sequence[Counted]) -> bool:
-    tries = [run.tries for run in runs]
-    return len(tries) >= FAILURES_NEEDED and all(
-        step.first_failed and step.retries_failed == step.retries for step in tries
-    )
+def _is_broken(runs: Counted) -> bool:
+    all_failed = runs.failed.all() and (runs.retries_failed == runs.retries).all()
+    return len(runs.at) >= FAILURES_NEEDED and bool(all_failed)
 
 
 def fewest_that_hold(likely: Sequence[LikelyCommit]) -> int:
@@ -548,11 +624,14 @@ def culprits(blame: Blame[Side] | None) -> Collection[str]:
     return {box_of(side) for side in blame.boxes}
 
 
-def boxes_compared(flaky: Sequence[Counted], blame: Blame[Side] | None) -> BoxesCompared:
-    """Return the boxes of a test by their runs since it is flaky."""
-    runs = Counter(run.box_key for run in flaky)
-    failed = Counter(run.box_key for run in flaky if run.tries.first_failed)
-    counts = [(failed[box], number) for box, number in runs.items()]
+def boxes_compared(
+    names: Sequence[str], flaky: Counted, blame: Blame[Side] | None
+) -> BoxesCompared:
+    """Return the boxes of a test by their runs since it is flaky. `names`: of all boxes."""
+    ran = Counter(flaky.box.tolist())
+    failed = Counter(flaky.box[flaky.failed > 0].tolist())
+    counts = [(failed[box], number) for box, number in ran.items()]
+    runs = [names[box] for box in ran]
     in_common = set() if blame is None else {box_of(side) for side in blame.compared}
     boxes = [
         BoxRate(box_key=box, rate=rate, compared=box in in_common)
@@ -570,36 +649,13 @@ def boxes_compared(flaky: Sequence[Counted], blame: Blame[Side] | None) -> Boxes
     )
 
 
-def _failed_last(rows: Sequence[Told]) -> Collection[str]:
+def _failed_last(box: Whole, failed: Whole) -> Whole:
     """Return the boxes whose last run failed."""
-    last = {run.box_key: result is not None for run, result, _ in rows}
-    return {box for box, failed in last.items() if failed}
+    import numpy as np
 
-
-def _passing_again(shown: Sequence[Counted]) -> Collection[str]:
-    """Return the boxes on which the last of these runs passed."""
-    last = {run.box_key: run.tries.first_failed for run in shown}
-    return {box for box, failed in last.items() if not failed}
-
-
-def gone(
-    commits: Sequence[datetime], runs: Sequence[RunOutcomes], boxes: Collection[str]
-) -> Mapping[str, datetime]:
-    """Return which of these boxes run a test no more, each with its last run. `runs`: all of the
-    test; `commits`: when each commit of its product first ran on any box, in order.
-    """
-    by_box: dict[str, list[RunOutcomes]] = {box: [] for box in sorted(boxes)}
-    for run in runs:
-        if run.box_key in by_box:
-            by_box[run.box_key].append(run)
-    last_runs = {}
-    for box, own in by_box.items():
-        starts = [run.started_at for run in own]
-        first, last = bisect_right(commits, min(starts)), bisect_right(commits, max(starts))
-        usual = min(1.0, len({run.sha for run in own}) / (last - first + 1))
-        if usual * (len(commits) - last) >= GONE_AFTER:
-            last_runs[box] = max(starts)
-    return last_runs
+    last = np.zeros(box.max(initial=-1) + 1, np.int64)
+    last[box] = failed  # the last that is put there stays
+    return last.nonzero()[0]
 
 
 def _tail(times: int, total: int, chance: float) -> float:

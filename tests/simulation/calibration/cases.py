@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Fleets with one planted cause in one test, as what is said of flaky tests is judged by them."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -35,7 +35,7 @@ class Case(NamedTuple):
     fleet: Simulated
     cause: Cause
     seen: SeenProduct
-    counted: Sequence[Counted]
+    counted: Counted
     rates: Rates
     too_old: int
 
@@ -52,12 +52,12 @@ class Case(NamedTuple):
     @property
     def places(self) -> list[int]:
         """The places of the commits that ran it."""
-        return sorted({one.at for one in self.counted})
+        return self.counted.places
 
     @property
     def steps(self) -> list[Step]:
         """Its runs, commit by commit."""
-        return steps_of(self.places, self.counted)
+        return [*map(Step._make, steps_of(self.counted).tolist())]
 
     def onset(self) -> Onset:
         """Return our answer."""
@@ -69,12 +69,12 @@ class Case(NamedTuple):
 
     def after(self, runs: int) -> "Case":
         """Return the same as it was after so many runs."""
-        return self._replace(counted=self.counted[:runs])
+        return self._replace(counted=self.counted.where(slice(runs)))
 
     @property
     def is_judged(self) -> bool:
         """Whether it failed often enough to be asked about."""
-        return sum(one.tries.first_failed for one in self.counted) >= FAILURES_NEEDED
+        return bool(self.counted.failed.sum() >= FAILURES_NEEDED)
 
 
 def cases(plan: Plan, kind: Kind, rate: float, count: int) -> Iterator[Case]:
@@ -88,8 +88,8 @@ def planted_in(plan: Plan, cause: Cause, seed: int, *before: Cause) -> Iterator[
     fleet = simulate(plan, [*before, cause], seed)
     seen = SeenProduct(*recorded(fleet))
     test_id = f"test_{min(cause.tests):03d}"
-    counted = list(seen.counted(test_id))
-    too_old = fleet.tested[-1] - max(one.at for one in counted)
+    counted = seen.counted(test_id)
+    too_old = fleet.tested[-1] - max(counted.places)
     case = Case(fleet, cause, seen, counted, seen.rates(test_id), too_old)
     if case.is_judged:
         yield case

@@ -62,37 +62,37 @@ def claims_of(found: Sequence[Case], claims: Callable[[Case], bool]) -> list[boo
 
 def _looks(case: Case) -> list[Case]:
     """Return a case as it was each time that it could be judged."""
-    looks = (case.after(len(case.counted) * look // LOOKS) for look in range(1, LOOKS + 1))
+    looks = (case.after(len(case.counted.at) * look // LOOKS) for look in range(1, LOOKS + 1))
     return [one for one in looks if one.is_judged and len(one.places) > 1]
 
 
 def _acts(case: Case) -> bool:
     """Whether the cause still acts after these runs."""
-    newest = max(one.at for one in case.counted) + case.too_old
+    newest = max(case.places) + case.too_old
     return case.cause.until is None or newest < case.cause.until
 
 
 def _said(case: Case) -> list[tuple[float, bool]]:
-    looks = [one for one in _looks(case) if len(one.counted) >= RUNS_NEEDED]
+    looks = [one for one in _looks(case) if len(one.counted.at) >= RUNS_NEEDED]
     return [(_fixed(one).chance, not _acts(one)) for one in looks]
 
 
 def _fixed(case: Case) -> Fixed:
     found = case.onset()
-    return fixed(flaky_runs(case.places, case.counted, found), found)
+    return fixed(flaky_runs(case.counted, found), found)
 
 
 def is_fixed(case: Case) -> bool:
     """Whether we say that it is."""
-    return len(case.counted) >= RUNS_NEEDED and _fixed(case).needed == 0
+    return len(case.counted.at) >= RUNS_NEEDED and _fixed(case).needed == 0
 
 
 def passed_often(case: Case) -> bool:
     """Whether it passed so often since as a test of its rate does once in twenty times."""
-    failing = [at for at, one in enumerate(case.counted) if one.tries.first_failed]
+    failing = case.counted.failed.nonzero()[0].tolist()
     while_flaky = failing[-1] - failing[0]  # from its first failure to its last
     needed = clean_runs_needed(len(failing) - 1, while_flaky - len(failing) + 1)
-    return needed is not None and len(case.counted) - 1 - failing[-1] >= needed
+    return needed is not None and len(case.counted.at) - 1 - failing[-1] >= needed
 
 
 def fell(case: Case) -> bool:

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """How good it is to say on which boxes a test is flaky, and whether by firmware or harness."""
 
-import itertools
 from collections.abc import Sequence
 from dataclasses import replace
 from math import log2
 from statistics import mean
 from typing import NamedTuple
+
+import numpy as np
 
 from hwci.analysis.flaky.suspects import STRONG, Counted, SeenProduct
 from tests.simulation.calibration.cases import CASES, RATES, Case, cases, sized
@@ -157,13 +158,12 @@ def _said_of_kinds(found: Suspects) -> list[tuple[float, bool]]:
     ]
 
 
-def flip_rate(counted: Sequence[Counted]) -> float:
+def flip_rate(counted: Counted) -> float:
     """Return how often the result changes from run to run."""
-    results = [one.tries.first_failed for one in counted]
-    return mean(one != other for one, other in itertools.pairwise(results))
+    return float(np.diff(counted.failed).astype(bool).mean())
 
 
-def entropy(counted: Sequence[Counted]) -> float:
+def entropy(counted: Counted) -> float:
     """Return the entropy of the results, in bits."""
-    failing = mean(one.tries.first_failed for one in counted)
+    failing = float(counted.failed.mean())
     return -sum(part * log2(part) for part in (failing, 1 - failing) if part)

@@ -48,11 +48,9 @@ def observed(case: Case, rates: Sequence[float]) -> list[LikelyCommit]:
     rates, each as likely, which was drawn as `planted` draws it; and how often other tests fail.
     """
     base, commits = case.fleet.plan.base_rate, len(case.fleet.commits)
-    attempts, failed = np.zeros(commits), np.zeros(commits)
-    before = case.too_old
-    for one in case.counted:
-        attempts[before + one.at] += one.tries.first + one.tries.retries
-        failed[before + one.at] += one.tries.first_failed + one.tries.retries_failed
+    counted, at = case.counted, case.too_old + case.counted.at
+    attempts = np.bincount(at, 1 + counted.retries, commits)
+    failed = np.bincount(at, counted.failed + counted.retries_failed, commits)
     likely = []
     for rate in rates:
         flaky = 1 - (1 - base) * (1 - rate)
@@ -273,8 +271,7 @@ def came_again(rate: float, seed: int) -> Iterator[Case]:
     first = Cause(Kind.RACE, one, rate=rate, since=since, until=until)
     second = Cause(Kind.RACE, one, rate=rate, since=back)
     for case in planted_in(plan, second, seed, first):
-        here = [run.tries.first_failed for run in case.counted if run.at >= case.since]
-        if sum(here) >= FAILURES_NEEDED:
+        if case.counted.failed[case.counted.at >= case.since].sum() >= FAILURES_NEEDED:
             yield case
 
 

@@ -22,6 +22,7 @@ from hwci.engine.history import Scope
 from hwci.engine.periods import Period
 from tests.simulation.calibration.page import Line, Part, recorded, share, table
 from tests.simulation.fleet import Cause, Kind, Plan, Runs, Simulated, commits_of, simulate
+from tests.support.strata import columns
 
 TEST = "test_000"
 FIRST = frozenset({0})
@@ -172,7 +173,7 @@ def accused_by_all_runs(fleet: Simulated) -> bool:
         failed, runs = boxes.get(report.box_key, OnCommit(0, 0))
         bad = any(one.id == TEST and one.outcome is Outcome.FAIL for one in report.tests)
         boxes[report.box_key] = OnCommit(failed + bad, runs + 1)
-    found = blame([*commits.values()])
+    found = blame(*columns([*commits.values()]))
     return found is not None and found.blamed in {Blamed.ONE, Blamed.GROUP}
 
 
