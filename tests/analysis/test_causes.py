@@ -20,7 +20,7 @@ from tests.support.outcomes import FullRecordedRuns
 
 
 def found(past: Past, search: str | None = None) -> list[CommonCause]:
-    rows = read_classified(past.history, ALL, EVER, [], list(FailureClass))
+    rows = read_classified(past.history, ALL, EVER, list(FailureClass))
     return causes(past.history, rows, search)
 
 

@@ -17,7 +17,7 @@ from hwci.contract.page.metrics import Trend, TrendSlot
 from hwci.contract.scope import ProductKey
 from hwci.contract.vocabulary import FailureClass
 from hwci.engine.facts import Product, TestKey
-from hwci.engine.history import BoxRuns, Decision, Episode, History, Listing, Notable, Scope
+from hwci.engine.history import BoxRuns, History, Listing, Notable, Scope
 from hwci.engine.page.reading import read_classified, read_merges
 from hwci.engine.periods import Period, Slots
 from hwci.engine.rules.flakiness import attempts_of, figures_of
@@ -29,14 +29,12 @@ Dates = Mapping[str, Sequence[datetime]]
 """The dates of all that the tiles count, each list in order, by the field of `TrendSlot`."""
 
 
-def read_dates(
-    history: History, scope: Scope, period: Period, decided: list[tuple[Episode, Decision]]
-) -> Dates:
-    """Date what the tiles of a scope and a period count. `decided`: as in `read_resolved`."""
+def read_dates(history: History, scope: Scope, period: Period) -> Dates:
+    """Date what the tiles of a scope and a period count."""
     merges = read_merges(history, scope, period)
     checked_at = [merge.merged_at for merge in merges.checked]
     unchecked_at = [merge.merged_at for merge in merges.unchecked]
-    bugs = read_classified(history, scope, period, decided, {FailureClass.REAL_FW_BUG})
+    bugs = read_classified(history, scope, period, {FailureClass.REAL_FW_BUG})
     runs = history.run_starts(scope, period)
     return {
         "merges_checked": sorted(checked_at),

@@ -144,7 +144,7 @@ class _Resolved:
     @cached_property
     def rows(self) -> Sequence[Classified]:
         """All of them."""
-        return read_classified(*self._about, [], [*FailureClass])
+        return read_classified(*self._about, [*FailureClass])
 
     @cached_property
     def _members(self) -> Sequence[Suspected]:
