@@ -32,7 +32,7 @@ MEMBER = Member(ADA, Membership(ACME, Role.MEMBER, NOON), Claims(ADA.id, UUID(in
 
 @pytest.fixture(autouse=True)
 def _tireless(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(decisions, "_REST", 0)
+    monkeypatch.setattr(decisions, "_REST_SECONDS", 0)
 
 
 async def send(storage: Storage, reports: int) -> None:

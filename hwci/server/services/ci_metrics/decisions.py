@@ -9,7 +9,7 @@ import asyncio
 import logging
 from collections import deque
 from functools import partial
-from time import monotonic, thread_time
+from time import thread_time
 from uuid import UUID
 
 from hwci.engine.page.reading import deciding
@@ -24,8 +24,8 @@ TURN_SECONDS = 0.05
 """Of the processor, after which an organization's turn decides nothing more."""
 _TURN_MOST = 50
 """Failures that it decides at most: to read more that it leaves would cost more than it decides."""
-_REST = 4
-"""Times as long as a turn took, nothing is decided: pages have the processor."""
+_REST_SECONDS = 0.15
+"""Between two turns: pages have the processor."""
 _WAIT_SECONDS = 10 * ANSWER_SECONDS
 """A turn waits longer than any page: it is done behind them."""
 
@@ -47,12 +47,12 @@ class Decisions:
         self._done = {org_id: self._done[org_id] for org_id in states.keys() & self._done.keys()}
         behind = deque(org for org, state in states.items() if self._done.get(org) != state)
         while behind:
-            begun, org_id = monotonic(), behind.popleft()
+            org_id = behind.popleft()
             if not await self._turn(org_id):
                 behind.append(org_id)
             if not await self._keep():
                 return  # it would be decided in vain
-            await asyncio.sleep(_REST * (monotonic() - begun))
+            await asyncio.sleep(_REST_SECONDS)
 
     async def _turn(self, org_id: UUID) -> bool:
         """Decide an organization's newest failures for a moment; return whether none is left."""

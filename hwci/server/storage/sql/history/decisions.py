@@ -206,9 +206,18 @@ class EpisodeAnswers(Answers):
         ):
             yield sorted(rows)[:most]
 
-    def _numbered(self, numbers: Iterable[int]) -> Mapping[int | None, Episode]:
-        rows = self._connection.rows(_NUMBERED, (codec.numbers(numbers), self._org))
-        return {episode.number: episode for episode in self._episodes(rows)}
+    def _numbered(self, numbers: Iterable[int]) -> Mapping[int, Episode]:
+        """Return these episodes; each is read once."""
+        wanted, known = [*numbers], self._read_episodes
+        if unread := codec.numbers(number for number in wanted if number not in known):
+            rows = self._connection.rows(_NUMBERED, (unread, self._org))
+            for (number, *_), episode in zip(rows, self._episodes(rows), strict=True):
+                known[number] = episode
+        return {number: known[number] for number in wanted}
+
+    @cached_property
+    def _read_episodes(self) -> dict[int, Episode]:
+        return {}
 
     def _within(self, scope: Scope, period: Period) -> tuple[object, ...]:
         ends = codec.to_micros(period.start), codec.to_micros(period.end)
