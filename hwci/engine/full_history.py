@@ -31,6 +31,7 @@ from hwci.engine.facts import (
 )
 from hwci.engine.history import (
     BoxRuns,
+    Decision,
     Episode,
     EpisodeRuns,
     FailingRun,
@@ -85,6 +86,7 @@ class FullHistory:
     ) -> None:
         self.check_time = check_time
         self.org_id = org_id
+        self.decided: dict[UUID, tuple[Episode, Decision]] = {}
         self._facts = facts
         self._reports = sorted(facts.reports, key=report_order)
 

@@ -340,6 +340,13 @@ class History(Protocol):
     def org_id(self) -> UUID:
         """Whose history it is."""
 
+    @property
+    def decided(self) -> dict[UUID, tuple[Episode, Decision]]:
+        """What was decided of it so far and no store keeps yet, by the id of the episode. Whoever
+        decides adds to it, so that nothing is decided twice, and a store can keep it also when the
+        time runs out.
+        """
+
     def check_time(self) -> None:
         """Raise `OutOfTimeError` if the time is over. Called in long work between two questions."""
 

@@ -20,13 +20,13 @@ from tests.support.outcomes import FullRecordedRuns
 
 
 def found(past: Past, search: str | None = None) -> list[CommonCause]:
-    rows = read_classified(past.history, ALL, EVER, [], list(FailureClass))
+    rows = read_classified(past.history, ALL, EVER, list(FailureClass))
     return causes(past.history, rows, search)
 
 
 def summary(past: Past) -> list[str]:
     """Each cause as its failures, the first to fail first."""
-    return [" ".join(f"{row.test_id}@{row.box_key}" for row in one.failures) for one in found(past)]
+    return [" ".join(f"{lane.test_id}@{lane.box_key}" for lane in one.lanes) for one in found(past)]
 
 
 def test_tests_and_boxes_that_broke_and_were_fixed_together_are_one_cause() -> None:
@@ -57,8 +57,8 @@ def test_a_cause_is_found_whole_by_words_of_one_of_its_failures() -> None:
     unknown = [run("x", 0.1, {"adc": "U"}), run("a", 1, {"adc": "P"})]
     past = Past([*unknown, *BROKEN])
 
-    assert [len(one.failures) for one in found(past, "SPI box-1")] == [3]
-    assert [len(one.failures) for one in found(past, "adc")] == [1]
+    assert [len(one.members) for one in found(past, "SPI box-1")] == [3]
+    assert [len(one.members) for one in found(past, "adc")] == [1]
     assert found(past, "spi box-2") == []
     assert len(found(past, "box")) == 2
 
@@ -66,7 +66,7 @@ def test_a_cause_is_found_whole_by_words_of_one_of_its_failures() -> None:
 def test_those_that_the_checks_cannot_decide_are_reviewed_first() -> None:
     unknown = [run("x", 0.1, {"adc": "U"}), run("a", 1, {"adc": "P"})]
     past = Past([*unknown, *BROKEN])
-    classes = [{row.failure_class for row in one.failures} for one in to_review(found(past))]
+    classes = [{row.failure_class for row in one.members} for one in to_review(found(past))]
 
     assert FailureClass.AMBIGUOUS in classes[0]
     assert FailureClass.AMBIGUOUS not in classes[-1]
@@ -77,8 +77,8 @@ def test_of_those_the_cause_of_most_failures_is_reviewed_first() -> None:
     newer = [run("y", 0.3, {"uart": "U"}), run("z", 0.4, {"uart": "P"})]
     rows = found(Past([*two, *newer]))
 
-    assert [len(one.failures) for one in rows] == [1, 2]
-    assert [len(one.failures) for one in to_review(rows)] == [2, 1]
+    assert [len(one.members) for one in rows] == [1, 2]
+    assert [len(one.members) for one in to_review(rows)] == [2, 1]
 
 
 def told(past: Past) -> Cause:

@@ -56,7 +56,7 @@ def cut(one: Report, at: int) -> list[Report]:
 def rows(reports: list[Report]) -> list[str]:
     """Return the resolved failures of lost runs, as first commit and test."""
     history = FullRecordedRuns(ORG, Past(reports).facts)
-    found = read_classified(history, ALL, EVER, [], [*FailureClass])
+    found = read_classified(history, ALL, EVER, [*FailureClass])
     told = in_lost_runs(history, ALL, EVER, found)
     return sorted(f"{row.episode.key.sha} {row.episode.key.lane.test_id}" for row in told)
 

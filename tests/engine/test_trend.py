@@ -24,7 +24,7 @@ FIRST = datetime.min.replace(tzinfo=UTC)
 
 
 def drawn(past: Past, slots: Slots, scope: Scope = ALL) -> Sequence[TrendSlot]:
-    return trend(read_dates(past.history, scope, slots.period, []), slots, scope.product).slots
+    return trend(read_dates(past.history, scope, slots.period), slots, scope.product).slots
 
 
 def counts(slots: Sequence[TrendSlot]) -> dict[str, list[int]]:

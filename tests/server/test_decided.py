@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What pages decide is kept for the next page; an organization reads one thing at a time."""
+"""What a page decides is kept for the next one; an organization reads one thing at a time."""
 
 import asyncio
 import threading
@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -15,24 +16,25 @@ import pytest
 
 from hwci.contract.vocabulary import FailureClass, Outcome, Role
 from hwci.engine.facts import Facts, Report
-from hwci.engine.full_history import FullHistory
 from hwci.engine.history import OutOfTimeError, Scope
-from hwci.engine.page.reading import ResolvedTables, read_resolved
+from hwci.engine.page.reading import ResolvedTables, deciding, read_resolved
+from hwci.server.errors import OverloadedError
 from hwci.server.security.tokens import Claims
 from hwci.server.services.access import Member
 from hwci.server.services.ci_metrics import metrics as metrics_service
-from hwci.server.services.ci_metrics.decided import Notes
+from hwci.server.services.ci_metrics.decisions import Decisions
 from hwci.server.services.ci_metrics.metrics import Metrics
 from hwci.server.services.ci_metrics.tags import Tags
 from hwci.server.storage.opening import open_storage
 from hwci.server.storage.ports import Reader, Writer
 from hwci.server.storage.records import Membership
 from hwci.wire.queries import MetricsQuery, ResolvedQuery
-from tests.server.storage.examples import ACME, ADA, NOON, OTHER, REPORT
+from tests.server.storage.examples import ACME, ADA, CONFIG, NOON, OTHER, REPORT
 from tests.server.storage.histories import EVER
 
 MEMBER = Member(ADA, Membership(ACME, Role.MEMBER, NOON), Claims(ADA.id, UUID(int=1)))
 HOUR = timedelta(hours=1)
+ALL = Scope(), EVER
 QUERY: Mapping[str, object] = {"days": 3650, "as_of": "2026-03-10T00:00:00Z"}
 
 
@@ -83,24 +85,21 @@ def fixed(*tests: str) -> Facts:
     )
 
 
-def decide(notes: Notes, history: FullHistory, version: int = 1) -> None:
-    with notes.of(ACME.id, version) as decided:
-        read_resolved(history, Scope(), EVER, decided)
+async def test_a_page_that_runs_out_of_time_leaves_what_it_decided_to_the_next() -> None:
+    storage = open_storage("memory:")
+    for report in fixed("one", "two", "three").reports:
+        await storage.write(partial(put, report))
 
+    def work(reader: Reader) -> None:
+        for _ in islice(deciding(history := reader.history(ACME.id), history.episodes(*ALL)), 2):
+            pass
+        raise OutOfTimeError
 
-def test_a_page_that_runs_out_of_time_leaves_what_it_decided_to_the_next() -> None:
-    left = [2]
-
-    def check_time() -> None:
-        left[0] -= 1
-        if left[0] < 0:
-            raise OutOfTimeError
-
-    notes, history = Notes(), FullHistory(ACME.id, fixed("one", "two", "three"), check_time)
-    with pytest.raises(OutOfTimeError):
-        decide(notes, history)
-    [found] = notes.take()
-    assert len(found.decisions) == 2
+    with pytest.raises(OverloadedError):
+        await storage.read(work)
+    [noted] = storage.take_decided()
+    assert len(noted) == 2
+    await storage.close()
 
 
 async def test_what_a_page_decided_is_kept_and_counted_by_the_next() -> None:
@@ -118,21 +117,34 @@ async def test_what_a_page_decided_is_kept_and_counted_by_the_next() -> None:
     assert before is not None
     assert before.tiles.real_fw_bugs.ambiguous == 6
     assert await storage.read(settled) == 0
-    await metrics.keep_decisions()
+    await Decisions(storage).keep()
     assert await storage.read(settled) == 6
     assert await metrics.page(MEMBER, query, Tags()) == before
     await storage.close()
 
 
-def test_what_pages_of_one_moment_decided_is_kept_together_and_only_of_the_latest_version() -> None:
-    notes = Notes()
-    decide(notes, FullHistory(ACME.id, fixed("one")))
-    decide(notes, FullHistory(ACME.id, fixed("two")))
-    [found] = notes.take()
-    assert [one.key.lane.test_id for one, _ in found.decisions] == ["one", "two"]
-    assert notes.take() == []
+async def test_what_was_decided_at_once_is_kept_together_and_only_of_the_latest_version() -> None:
+    storage = open_storage("memory:")
+    for report in fixed("one", "two", "three").reports:
+        await storage.write(partial(put, report))
 
-    decide(notes, FullHistory(ACME.id, fixed("three")))
-    decide(notes, FullHistory(ACME.id, fixed("four")), version=2)
-    [found] = notes.take()
-    assert [one.key.lane.test_id for one, _ in found.decisions] == ["four"]
+    def decide(test_id: str, reader: Reader) -> None:
+        history = reader.history(ACME.id)
+        episodes = history.episodes(*ALL)
+        for _ in deciding(history, [one for one in episodes if one.key.lane.test_id == test_id]):
+            pass
+
+    def tests_noted() -> list[str]:
+        [noted] = storage.take_decided()
+        return [episode.key.lane.test_id for episode, _ in noted.values()]
+
+    await storage.read(partial(decide, "one"))
+    await storage.read(partial(decide, "two"))
+    assert tests_noted() == ["one", "two"]
+    assert storage.take_decided() == []
+
+    await storage.read(partial(decide, "three"))
+    await storage.write(lambda writer: writer.put_config(ACME.id, CONFIG, NOON))
+    await storage.read(partial(decide, "one"))
+    assert tests_noted() == ["one"]
+    await storage.close()

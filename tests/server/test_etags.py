@@ -32,6 +32,7 @@ from hwci.server.services.analysis.merges import MergeAnalysis
 from hwci.server.services.analysis.page_figures import PageFigures
 from hwci.server.services.analysis.tests import Tests
 from hwci.server.services.analysis.trends import Trends
+from hwci.server.services.ci_metrics.decisions import Decisions
 from hwci.server.services.ci_metrics.metrics import Metrics
 from hwci.server.services.ci_metrics.tags import Tags
 from hwci.server.storage.opening import open_storage
@@ -94,7 +95,7 @@ class Asking:
         self._seen = seen
         self._now = NOON
         self._services = {kind.__name__: kind(storage, lambda: self._now) for kind in SERVICES}
-        self._metrics = self._services["Metrics"]
+        self._decisions = Decisions(storage)
         self.known = 0
 
     async def ask(self) -> None:
@@ -125,7 +126,7 @@ class Asking:
         self.known += tags.tag in self._seen
         assert self._seen.setdefault(tags.tag, body) == body
         if draw.random() < 0.2:
-            await self._metrics.keep_decisions()  # changes no answer
+            await self._decisions.make()  # changes no answer
         again = Tags(question, {tags.tag})
         assert await show(again) is None
 

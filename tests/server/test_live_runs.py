@@ -21,6 +21,7 @@ from hwci.contract.vocabulary import RunEventType, Trigger
 from hwci.server.app import sweeping
 from hwci.server.clock import Evenness
 from hwci.server.errors import ConflictError, StorageBusyError
+from hwci.server.services.ci_metrics.decisions import Decisions
 from hwci.server.services.retention import Retention
 from hwci.server.services.runs.live_runs import LiveRuns
 from hwci.server.storage.opening import open_storage
@@ -532,7 +533,7 @@ def background(
     live: LiveScene, runs: LiveRuns, leads: Callable[[], bool] = lambda: True
 ) -> AsyncIterator[None]:
     """Return the background work of a server."""
-    beside = sweeping.sweeping(leads, runs, forgetting(live), (), nothing, nothing)
+    beside = sweeping.sweeping(leads, runs, forgetting(live), (), nothing, Decisions(live.storage))
     return beside(web.Application())
 
 

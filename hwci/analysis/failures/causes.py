@@ -15,12 +15,11 @@ from uuid import UUID
 from hwci.analysis.failures.one_cause import CauseKey, Ends, cause_of
 from hwci.analysis.outcomes import RecordedRuns
 from hwci.contract.failures.causes import Cause, Message
-from hwci.contract.failures.failures import ResolvedFailure
 from hwci.contract.runs.commits import Commit, CommitInShort, FilesOfKind
-from hwci.contract.vocabulary import FailureClass, FileKind, Verdict
-from hwci.engine.facts import FailureKey, Lane, Product
+from hwci.contract.vocabulary import FailureClass, FileKind, Label, Verdict
+from hwci.engine.facts import Lane
 from hwci.engine.history import History
-from hwci.engine.page.failures import Suspected, with_suspects
+from hwci.engine.page.failures import Suspected, resolved_row, with_suspects
 from hwci.engine.page.reading import Classified
 from hwci.engine.page.tables import RESOLVED, matching
 from hwci.engine.rules.changes import ProductFiles, last_place
@@ -38,19 +37,19 @@ class CommonCause:
     members: tuple[Suspected, ...]
 
     @property
-    def failures(self) -> Sequence[ResolvedFailure]:
-        """Them as rows of their table."""
-        return [member.row for member in self.members]
+    def lanes(self) -> Sequence[Lane]:
+        """Where they failed."""
+        return [member.episode.key.lane for member in self.members]
 
     @property
     def tests(self) -> int:
         """How many tests failed."""
-        return len({failure.test_id for failure in self.failures})
+        return len({lane.test_id for lane in self.lanes})
 
     @property
     def boxes(self) -> int:
         """On how many boxes something of it failed."""
-        return len({failure.box_key for failure in self.failures})
+        return len({lane.box_key for lane in self.lanes})
 
 
 def causes(
@@ -61,26 +60,25 @@ def causes(
     """
     sought = {row.episode.id for row in matching(rows, search, RESOLVED.texts)}
     groups = causes_of(with_suspects(history, rows)) if sought else []
-    return [cause for cause in groups if not sought.isdisjoint(row.id for row in cause.failures)]
+    return [
+        cause
+        for cause in groups
+        if not sought.isdisjoint(member.episode.id for member in cause.members)
+    ]
 
 
 def causes_of(members: Iterable[Suspected]) -> list[CommonCause]:
     """Return the causes of failures of which the suspects are known, in the order of `causes`."""
     together: dict[CauseKey, list[Suspected]] = defaultdict(list)
     for member in members:
-        row = member.row
-        ends = Ends(row.label, _fix(row), row.verdict is Verdict.INFRA)
-        together[cause_of(_key(row), ends, member.suspects)].append(member)
+        episode = member.episode
+        ends = Ends(Label.RESOLVED, _fix(member), episode.verdict is Verdict.INFRA)
+        together[cause_of(episode.key, ends, member.suspects)].append(member)
     return [CommonCause(tuple(reversed(members))) for members in together.values()]
 
 
-def _key(row: ResolvedFailure) -> FailureKey:
-    lane = Lane(row.repo_key, row.suite, row.test_id, row.box_key, row.branch)
-    return FailureKey(lane, row.first_failure.sha)
-
-
-def _fix(row: ResolvedFailure) -> str | None:
-    return None if row.fix is None else row.fix.sha
+def _fix(member: Suspected) -> str | None:
+    return None if member.fixed_at is None else member.episode.fix
 
 
 def to_review(shown: Sequence[CommonCause]) -> list[CommonCause]:
@@ -90,8 +88,8 @@ def to_review(shown: Sequence[CommonCause]) -> list[CommonCause]:
     return sorted(
         shown,
         key=lambda cause: (
-            min(_TO_REVIEW.index(row.failure_class) for row in cause.failures),
-            -len(cause.failures),
+            min(_TO_REVIEW.index(member.failure_class) for member in cause.members),
+            -len(cause.members),
         ),
     )
 
@@ -100,7 +98,9 @@ def reviewed(shown: Sequence[CommonCause]) -> list[CommonCause]:
     """Return causes in the order in which people look for what they decided: the last one first."""
     return sorted(
         shown,
-        key=lambda cause: max(row.review.at for row in cause.failures if row.review is not None),
+        key=lambda cause: max(
+            member.review.at for member in cause.members if member.review is not None
+        ),
         reverse=True,
     )
 
@@ -112,25 +112,23 @@ def described(
     `commits`: those that may have broken it (the first 20 of a range), the first that failed and
     the fix, each once, as far as a run listed them.
     """
-    written = history.messages([row.id for cause in shown for row in cause.failures])
+    written = history.messages([member.episode.id for cause in shown for member in cause.members])
     listed, classifier = _listed(history, shown), Classifier(history)
     causes = []
     for cause in shown:
         history.check_time()
-        first, rows = cause.failures[0], cause.failures
-        files = classifier.files_of(Product(first.repo_key, first.suite))
-        listed_rows = tuple(rows[:most])
+        ids = [member.episode.id for member in cause.members]
+        files = classifier.files_of(cause.lanes[0].product)
         messages = _messages(
-            {row.id: written[row.id] for row in rows if row.id in written},
-            {row.id for row in listed_rows},
+            {known: written[known] for known in ids if known in written}, ids[:most]
         )
         causes.append(
             Cause(
-                id=first.id,
+                id=ids[0],
                 tests_total=cause.tests,
                 boxes_total=cause.boxes,
-                failures=listed_rows,
-                failures_total=len(rows),
+                failures=tuple(resolved_row(history, member) for member in cause.members[:most]),
+                failures_total=len(ids),
                 messages=tuple(messages[:messages_most]),
                 messages_total=len(messages),
                 commits=tuple(_in_short(commit, files) for commit in _told(cause, listed)),
@@ -147,10 +145,8 @@ def _listed(history: History, shown: Sequence[CommonCause]) -> _Listed:
     """Return the first failing commits and the fixes, those that a run listed."""
     shas: dict[str, set[str]] = defaultdict(set)
     for cause in shown:
-        first = cause.failures[0]
-        shas[first.repo_key].update(
-            sha for sha in (first.first_failure.sha, _fix(first)) if sha is not None
-        )
+        lane, sha = cause.members[0].episode.key
+        shas[lane.repo_key].update(filter(None, (sha, _fix(cause.members[0]))))
     listed = {}
     for repo_key, wanted in shas.items():
         for sha, changes in history.first_listing(repo_key, sorted(wanted)).items():
@@ -159,11 +155,12 @@ def _listed(history: History, shown: Sequence[CommonCause]) -> _Listed:
 
 
 def _told(cause: CommonCause, listed: _Listed) -> Iterator[Commit]:
-    first, suspects = cause.members[0]
-    known = {commit.sha: commit for commit in (suspects or ())[:_SUSPECTS_MAX]}
-    for sha in (first.first_failure.sha, _fix(first)):
-        if sha is not None and (first.repo_key, sha) in listed:
-            known.setdefault(sha, listed[first.repo_key, sha])
+    first = cause.members[0]
+    lane, failed_on = first.episode.key
+    known = {commit.sha: commit for commit in (first.suspects or ())[:_SUSPECTS_MAX]}
+    for sha in (failed_on, _fix(first)):
+        if sha is not None and (lane.repo_key, sha) in listed:
+            known.setdefault(sha, listed[lane.repo_key, sha])
     yield from known.values()
 
 

@@ -82,9 +82,12 @@ def _words(at: Sequence[str], test_id: str) -> str:
 def _of_product(outcomes: ProductOutcomes, check_time: Callable[[], None]) -> LostBoards:
     trials = Trials(outcomes, check_time, {})
     lost = _not_again(outcomes.runs, trials.lost)
+    commits = {_commit_of(outcomes.runs[number]) for number in lost}
     lost_at: dict[FailureKey, list[str]] = defaultdict(list)
     others = set[FailureKey]()
-    for number, run in enumerate(outcomes.runs if lost else ()):
+    for number, run in enumerate(outcomes.runs):
+        if _commit_of(run) not in commits:
+            continue
         check_time()
         tests = lost[number].tests if number in lost else ()
         for test, result in run.notable.items():
@@ -96,6 +99,10 @@ def _of_product(outcomes: ProductOutcomes, check_time: Callable[[], None]) -> Lo
                 else:
                     others.add(key)
     return {key: at for key, at in lost_at.items() if key not in others}
+
+
+def _commit_of(run: RunOutcomes) -> tuple[str, str, str]:
+    return run.box_key, run.branch, run.sha
 
 
 def _not_again(runs: Sequence[RunOutcomes], lost: Mapping[int, Lost]) -> Mapping[int, Lost]:

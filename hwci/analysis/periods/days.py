@@ -30,7 +30,7 @@ def by_day(dates: Dates, period: Period, days: Sequence[CalendarDay]) -> tuple[D
 
 def tiles_by_day(history: History, scope: Scope, period: Period, zone: ZoneInfo) -> Days:
     """Return the tiles of a period by the calendar days of a zone."""
-    dates = read_dates(history, scope, period, [])
+    dates = read_dates(history, scope, period)
     days = by_day(dates, period, calendar_days(period, zone))
     configs = [product.config for product in history.products() if scope.holds(*product.product)]
     return Days(

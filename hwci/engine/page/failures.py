@@ -17,7 +17,7 @@ from hwci.contract.failures.failures import (
 )
 from hwci.contract.people import Actor
 from hwci.contract.runs.commits import BrokenBy, Commit, CommitSubject, Fix
-from hwci.contract.vocabulary import Label
+from hwci.contract.vocabulary import FailureClass, Label
 from hwci.engine.facts import Review
 from hwci.engine.history import Episode, Failure, History
 from hwci.engine.page.runs import on_box
@@ -36,12 +36,21 @@ class LabelledFailure:
 
 
 class Suspected(NamedTuple):
-    """A row of a table, and the commits that may have broken the test, as a run listed them: oldest
-    first; None if unknown.
+    """What a row of a table is made of: an episode, its review and its class by the checks; the
+    commits that may have broken the test, as a run listed them, oldest first, None if unknown; and
+    when its fix passed first, None if nothing fixed it.
     """
 
-    row: ResolvedFailure
+    episode: Episode
+    review: Review | None
+    automatic: Classification
     suspects: tuple[Commit, ...] | None
+    fixed_at: datetime | None
+
+    @property
+    def failure_class(self) -> FailureClass:
+        """The class that people see."""
+        return shown_class(self.review, self.automatic).failure_class
 
 
 def labelled(failure: Failure, group: Group) -> LabelledFailure:
@@ -76,11 +85,9 @@ def describe(history: History, group: Group, classifier: Classifier) -> Resolved
         fixed_at = history.pass_started_at(first.key.lane, group.fix)
     commits = len(group.failures)
     episode = Episode(first.id, first.key, first.first, last.key.sha, commits, group.fix)
-    classes, suspects = (
-        (group.review, classifier.automatic(group)),
-        suspects_of(history, group, classifier),
-    )
-    return replace(_row(history, episode, classes, suspects, fixed_at), label=group.label)
+    suspects = suspects_of(history, group, classifier)
+    row = Suspected(episode, group.review, classifier.automatic(group), suspects, fixed_at)
+    return replace(resolved_row(history, row), label=group.label)
 
 
 def suspects_of(
@@ -97,13 +104,13 @@ def describe_rows(
     """Describe resolved episodes with their review and automatic class: as `describe`, but without
     asking for each failure.
     """
-    return [suspected.row for suspected in with_suspects(history, rows)]
+    return [resolved_row(history, row) for row in with_suspects(history, rows)]
 
 
 def with_suspects(
     history: History, rows: Sequence[tuple[Episode, Review | None, Classification]]
 ) -> list[Suspected]:
-    """Describe resolved episodes, each with its suspects as a run listed them."""
+    """Return resolved episodes with all that their rows are made of."""
     classifier = Classifier(history)
     runs = history.episode_runs([episode for episode, *_ in rows])
     tested = [
@@ -111,21 +118,15 @@ def with_suspects(
         for (episode, *_), ran in zip(rows, runs, strict=True)
     ]
     return [
-        Suspected(_row(history, episode, (review, automatic), suspects, ran.fixed_at), suspects)
-        for (episode, review, automatic), ran, suspects in zip(
-            rows, runs, broken_by(history, tested), strict=True
-        )
+        Suspected(*row, suspects, ran.fixed_at)
+        for row, ran, suspects in zip(rows, runs, broken_by(history, tested), strict=True)
     ]
 
 
-def _row(
-    history: History,
-    episode: Episode,
-    classes: tuple[Review | None, Classification],
-    suspects: Sequence[Commit] | None,
-    fixed_at: datetime | None,
-) -> ResolvedFailure:
-    lane, run, (review, automatic) = episode.key.lane, episode.first, classes
+def resolved_row(history: History, row: Suspected) -> ResolvedFailure:
+    """Return a resolved episode as its table shows it."""
+    episode, review, automatic, suspects, fixed_at = row
+    lane, run = episode.key.lane, episode.first
     shown, fix = shown_class(review, automatic).told, None
     if episode.fix is not None and fixed_at is not None:
         fix = Fix(sha=episode.fix, started_at=fixed_at)

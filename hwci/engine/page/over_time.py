@@ -17,8 +17,8 @@ from hwci.contract.page.metrics import Trend, TrendSlot
 from hwci.contract.scope import ProductKey
 from hwci.contract.vocabulary import FailureClass
 from hwci.engine.facts import Product, TestKey
-from hwci.engine.history import BoxRuns, Decision, Episode, History, Listing, Notable, Scope
-from hwci.engine.page.reading import read_classified, read_merges
+from hwci.engine.history import BoxRuns, History, Listing, Notable, Scope
+from hwci.engine.page.reading import read_classified
 from hwci.engine.periods import Period, Slots
 from hwci.engine.rules.flakiness import attempts_of, figures_of
 
@@ -29,18 +29,14 @@ Dates = Mapping[str, Sequence[datetime]]
 """The dates of all that the tiles count, each list in order, by the field of `TrendSlot`."""
 
 
-def read_dates(
-    history: History, scope: Scope, period: Period, decided: list[tuple[Episode, Decision]]
-) -> Dates:
-    """Date what the tiles of a scope and a period count. `decided`: as in `read_resolved`."""
-    merges = read_merges(history, scope, period)
-    checked_at = [merge.merged_at for merge in merges.checked]
-    unchecked_at = [merge.merged_at for merge in merges.unchecked]
-    bugs = read_classified(history, scope, period, decided, {FailureClass.REAL_FW_BUG})
+def read_dates(history: History, scope: Scope, period: Period) -> Dates:
+    """Date what the tiles of a scope and a period count."""
+    merges = history.merges(scope, period)
+    bugs = read_classified(history, scope, period, {FailureClass.REAL_FW_BUG})
     runs = history.run_starts(scope, period)
     return {
-        "merges_checked": sorted(checked_at),
-        "merges_announced": sorted([*checked_at, *unchecked_at]),
+        "merges_checked": sorted(merge.merged_at for merge, checked in merges if checked),
+        "merges_announced": sorted(merge.merged_at for merge, _ in merges),
         "real_fw_bugs": sorted(row.episode.started_at for row in bugs),
         "flaky_failures": history.flaky_starts(scope, period),
         "infra_runs": runs.infra,

@@ -12,7 +12,7 @@ from functools import partial
 from hwci.contract.page.metrics import FlakyFailures, InfraRuns, MergesChecked, MetricsPage, Tiles
 from hwci.contract.shape import ListPage
 from hwci.contract.vocabulary import FailureClass
-from hwci.engine.history import Decision, Episode, History, Listing, ResolvedEpisodes, Scope
+from hwci.engine.history import History, Listing, ResolvedEpisodes, Scope
 from hwci.engine.page.failures import describe_rows
 from hwci.engine.page.reading import (
     Classified,
@@ -30,16 +30,9 @@ _OTHER = frozenset(FailureClass) - _REAL
 _TABLES = (_REAL, _OTHER)
 
 
-def read_page(
-    history: History,
-    scope: Scope,
-    period: Period,
-    rows: int = 20,
-    decided: list[tuple[Episode, Decision]] | None = None,
-) -> MetricsPage:
-    """Return the page with so many rows of each table. `decided`: as in `read_resolved`."""
-    decided = [] if decided is None else decided
-    bugs = _Resolved(history, history.resolved(scope, period, _TABLES, rows), decided, rows)
+def read_page(history: History, scope: Scope, period: Period, rows: int = 20) -> MetricsPage:
+    """Return the page with so many rows of each table."""
+    bugs = _Resolved(history, history.resolved(scope, period, _TABLES, rows), rows)
     real, other = bugs.first(_REAL), bugs.first(_OTHER)
     described = describe_rows(history, [*real.items, *other.items])
     tests = history.test_runs(scope, period)
@@ -63,7 +56,7 @@ def read_page(
 
 def read_tiles(history: History, scope: Scope, period: Period) -> Tiles:
     """Return the tiles of the page alone."""
-    bugs = _Resolved(history, history.resolved(scope, period, ()), [], 0)
+    bugs = _Resolved(history, history.resolved(scope, period, ()), 0)
     return _tiles(history, scope, period, bugs.counts, history.flake_count(scope, period))
 
 
@@ -87,20 +80,14 @@ def _tiles(
 class _Resolved:
     """The resolved failures of a period. `counts`: how many there are of each class."""
 
-    def __init__(
-        self,
-        history: History,
-        episodes: ResolvedEpisodes,
-        decided: list[tuple[Episode, Decision]],
-        rows: int,
-    ) -> None:
+    def __init__(self, history: History, episodes: ResolvedEpisodes, rows: int) -> None:
         self._rows = rows
-        self._read = classified(history, resolved_of(history, episodes.unsettled), decided)
+        self._read = classified(history, resolved_of(history, episodes.unsettled))
         self.counts = Counter(row.failure_class for row in self._read)
         for failure_class, settled in episodes.settled.items():
             self.counts[failure_class] += settled.total
             alone = [Resolved(episode, None) for episode in settled.items]
-            self._read += classified(history, alone, [])
+            self._read += classified(history, alone)
 
     def first(self, classes: Collection[FailureClass]) -> Listing[Classified]:
         """Return the first rows of the table of these classes."""

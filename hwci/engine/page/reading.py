@@ -6,7 +6,8 @@ classified, as the tiles count them; only rows that are shown are described, lat
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import islice
 from typing import NamedTuple, TypeVar
 
 from hwci.contract.flaky.flaky_tests import FlakyTest
@@ -14,7 +15,7 @@ from hwci.contract.page.metrics import RealFwBugs
 from hwci.contract.runs.merges import Merge
 from hwci.contract.vocabulary import FailureClass, Label
 from hwci.engine.facts import Review
-from hwci.engine.history import Decision, Episode, History, Scope
+from hwci.engine.history import Episode, History, Scope
 from hwci.engine.page.failures import LabelledFailure, labelled
 from hwci.engine.periods import Period
 from hwci.engine.rules.classify import Classification, Classifier, shown_class
@@ -80,13 +81,9 @@ def read_merges(history: History, scope: Scope, period: Period) -> Merges:
     )
 
 
-def read_resolved(
-    history: History, scope: Scope, period: Period, decided: list[tuple[Episode, Decision]]
-) -> ResolvedTables:
-    """Read and decide the resolved failures of a scope and a period. What had to be decided is
-    added to `decided` as it is, so that the caller has it also when the time runs out.
-    """
-    rows = read_classified(history, scope, period, decided, frozenset(FailureClass))
+def read_resolved(history: History, scope: Scope, period: Period) -> ResolvedTables:
+    """Read and decide the resolved failures of a scope and a period."""
+    rows = read_classified(history, scope, period, frozenset(FailureClass))
     return ResolvedTables(
         real_bugs=[row for row in rows if row.failure_class is FailureClass.REAL_FW_BUG],
         other_failures=[row for row in rows if row.failure_class is not FailureClass.REAL_FW_BUG],
@@ -94,18 +91,14 @@ def read_resolved(
 
 
 def read_classified(
-    history: History,
-    scope: Scope,
-    period: Period,
-    decided: list[tuple[Episode, Decision]],
-    classes: Collection[FailureClass],
+    history: History, scope: Scope, period: Period, classes: Collection[FailureClass]
 ) -> list[Classified]:
     """Read the resolved failures of these classes, in the order of their table. Of those that a
-    store has settled no others are read. `decided`: as in `read_resolved`.
+    store has settled no others are read.
     """
     settled, unsettled = history.resolved(scope, period, [classes])
     resolved = [Resolved(episode, None) for part in settled.values() for episode in part.items]
-    rows = classified(history, [*resolved, *resolved_of(history, unsettled)], decided)
+    rows = classified(history, [*resolved, *resolved_of(history, unsettled)])
     return newest_first(row for row in rows if row.failure_class in classes)
 
 
@@ -139,24 +132,27 @@ def newest_first(rows: Iterable[OfEpisode]) -> list[OfEpisode]:
     return table
 
 
-def classified(
-    history: History, resolved: Sequence[Resolved], decided: list[tuple[Episode, Decision]]
-) -> list[Classified]:
-    """Return these episodes with their classes. Those whose decision no store keeps are decided,
-    the newest first, and added to `decided`.
-    """
-    classifier = Classifier(history)
+def classified(history: History, resolved: Sequence[Resolved]) -> list[Classified]:
+    """Return these episodes with their classes. Those whose decision no store keeps are decided."""
     undecided = [episode for episode, _ in resolved if episode.decision is None]
-    for start in range(0, len(undecided), _AT_ONCE):
-        some = undecided[start : start + _AT_ONCE]
+    for _ in deciding(history, undecided):
+        pass
+    rows = []
+    for row in resolved:
+        decision = row.episode.decision or history.decided[row.episode.id][1]
+        automatic = Classification(decision.failure_class, decision.reason)
+        rows.append(Classified(*row, automatic))
+    return rows
+
+
+def deciding(history: History, undecided: Iterable[Episode]) -> Iterator[Episode]:
+    """Decide these episodes, but for those that were, in their order; yield each as it is."""
+    classifier = Classifier(history)
+    left = iter([episode for episode in undecided if episode.id not in history.decided])
+    while some := [*islice(left, _AT_ONCE)]:
         for episode, group in zip(some, groups_at(history, some), strict=True):
-            decided.append((episode, classifier.decide(group)))
-    decisions = {episode.id: decision for episode, decision in decided}
-    return [
-        Classified(*row, Classification(decision.failure_class, decision.reason))
-        for row in resolved
-        for decision in [row.episode.decision or decisions[row.episode.id]]
-    ]
+            history.decided[episode.id] = episode, classifier.decide(group)
+            yield episode
 
 
 def read_failures(history: History, scope: Scope, period: Period) -> Sequence[LabelledFailure]:

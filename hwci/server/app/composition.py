@@ -88,7 +88,7 @@ def create_app(
             services.retention,
             (services.keys.record_uses, services.quota.record),
             services.rate_limits.log_guesses,
-            services.metrics.keep_decisions,
+            services.decisions,
         )
     )
     app.on_shutdown.append(close_streams)

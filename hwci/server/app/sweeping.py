@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The background work of a server: it keeps when keys were used here, what organizations sent and
 what pages decided, and logs a summary of password guesses. Of the servers of one database the one
-that leads also marks lost live runs and deletes old data. A changed file of signing keys is read
-again. This module decides how often each runs, and that no error ends it.
+that leads also decides failures, marks lost live runs and deletes old data. A changed file of
+signing keys is read again. This module decides how often each runs, and that no error ends it.
 """
 
 import asyncio
@@ -13,6 +13,7 @@ from aiohttp import web
 
 from hwci.server.errors import HwciServerError, NotReadyError
 from hwci.server.security.secret_key import KeyFile
+from hwci.server.services.ci_metrics.decisions import Decisions
 from hwci.server.services.retention import Retention
 from hwci.server.services.runs.live_runs import LiveRuns
 
@@ -33,7 +34,7 @@ def sweeping(
     retention: Retention,
     records: Sequence[Sweep],
     log_guesses: Sweep,
-    keep_decisions: Sweep,
+    decisions: Decisions,
 ) -> Callable[[web.Application], AsyncIterator[None]]:
     """Return the background work of an application, from its start to its end. `records`: what
     keeps things that were counted in memory, also when the server stops.
@@ -50,7 +51,8 @@ def sweeping(
         (led(live_runs.sweep), SWEEP_SECONDS, "looking for lost runs"),
         *((record, SWEEP_SECONDS, "keeping what was counted") for record in records),
         (led(retention.sweep), FORGET_SECONDS, "deleting old data"),
-        (keep_decisions, DECISIONS_SECONDS, "keeping what pages decided"),
+        (decisions.keep, DECISIONS_SECONDS, "keeping what pages decided"),
+        (led(decisions.make), DECISIONS_SECONDS, "deciding failures"),
         (log_guesses, GUESSES_SECONDS, "logging password guesses"),
     )
 

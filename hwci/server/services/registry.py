@@ -25,6 +25,7 @@ from hwci.server.services.analysis.tests import Tests
 from hwci.server.services.analysis.trends import Trends
 from hwci.server.services.audit import AuditLog
 from hwci.server.services.boxes import Boxes
+from hwci.server.services.ci_metrics.decisions import Decisions
 from hwci.server.services.ci_metrics.ingest import Ingest
 from hwci.server.services.ci_metrics.metrics import Metrics
 from hwci.server.services.ci_metrics.reviews import Reviews
@@ -62,6 +63,7 @@ class Services:
     benches: Benches
     bisections: Bisections
     boxes: Boxes
+    decisions: Decisions
     explanations: Explanations
     flaky_tests: FlakyTests
     handover: Handover
@@ -126,6 +128,7 @@ def make_services(tools: Tools, settings: Settings) -> Services:
         benches=Benches(storage, clock),
         bisections=Bisections(storage, clock),
         boxes=Boxes(storage, clock),
+        decisions=Decisions(storage),
         explanations=Explanations(storage, clock),
         flaky_tests=FlakyTests(storage, clock),
         handover=Handover(storage, clock, signer, tokens),

@@ -26,7 +26,7 @@ from hwci.analysis.outcomes import RecordedRuns
 from hwci.contract.runs.merges import Merge
 from hwci.contract.runs.runs import Run, RunDetail, RunTest, TestCounts
 from hwci.engine.facts import Facts, Report, Review, SuiteConfig
-from hwci.engine.history import ANYWHERE, EVERYTHING, Decision, Episode, Listing, Scope, Where
+from hwci.engine.history import ANYWHERE, EVERYTHING, Episode, Listing, Scope, Where
 from hwci.engine.periods import Period
 from hwci.server.deadline import ANSWER_SECONDS, Deadline
 from hwci.server.storage.account_ports import (
@@ -41,6 +41,7 @@ from hwci.server.storage.records import (
     Box,
     BoxNote,
     Checked,
+    Decided,
     Event,
     Happening,
     Key,
@@ -256,6 +257,14 @@ class Records(Protocol):
         versions repeat. None: no such write has drawn one yet.
         """
 
+    def states(self) -> Mapping[UUID, bytes]:
+        """Return the names of the states of all histories that have one, by organization."""
+
+    def undecided(self, org_id: UUID, most: int) -> Sequence[Episode]:
+        """Return so many of the resolved episodes, the newest first, about which nobody has decided
+        since something came that may change it.
+        """
+
     def facts(self, org_id: UUID) -> Facts:
         """Load everything: the ground truth that derived rows are checked against."""
 
@@ -310,11 +319,9 @@ class RecordsWriter(Records, Protocol):
     def put_config(self, org_id: UUID, config: SuiteConfig, at: datetime) -> None:
         """Keep a configuration; the product's earlier one is replaced."""
 
-    def keep_decisions(
-        self, org_id: UUID, version: int, decided: Sequence[tuple[Episode, Decision]]
-    ) -> None:
-        """Keep what was decided about episodes of a history of this version, so that it need not be
-        decided again; nothing, if the history has changed since.
+    def keep_decisions(self, decided: Decided) -> None:
+        """Keep what was decided about episodes of a history, so that it need not be decided again;
+        nothing, if the history has changed since.
         """
 
     def drop_replaced(self, org_id: UUID, before: datetime) -> None:
@@ -391,6 +398,11 @@ class Storage(Protocol):
 
         Raises:
             OverloadedError: too many wait already, or its time is over.
+        """
+
+    def take_decided(self) -> Sequence[Decided]:
+        """Return what reads decided since the last call, also those that ran out of time. Who takes
+        it keeps it (`keep_decisions`).
         """
 
     async def look_up(self, work: Callable[[Reader], Result]) -> Result:

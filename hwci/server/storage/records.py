@@ -20,6 +20,7 @@ from hwci.contract.vocabulary import (
     Trigger,
 )
 from hwci.engine.facts import Product
+from hwci.engine.history import Decision, Episode
 
 NOBODY = UUID(int=0)
 """The id of no record: looking it up checks whether a store answers."""
@@ -34,6 +35,14 @@ class Checked:
     reports: int = 0
     damage: Sequence[str] = ()
     stale: Sequence[str] = ()
+
+
+class Decided(dict[UUID, tuple[Episode, Decision]]):
+    """What was decided about episodes of this version of a history, by the id of the episode."""
+
+    def __init__(self, org_id: UUID, version: int) -> None:
+        super().__init__()
+        self.org_id, self.version = org_id, version
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from hwci.server.storage.sqlite.checking import DERIVED
 from hwci.server.storage.sqlite.connections import Connection
 from tests.server.storage.histories import EVER, ORG, periods, questions, scopes
 from tests.support.outcomes import FullRecordedRuns
-from tests.support.reading import Reading, read_period
+from tests.support.reading import Reading, noted, read_period
 
 
 def compare(seed: int, sql: Writer, facts: Facts) -> None:
@@ -36,8 +36,8 @@ def compare(seed: int, sql: Writer, facts: Facts) -> None:
     for scope in scopes():
         for period in periods(random.Random(seed)):
             narrowly, fully = (read_period(one, scope, period) for one in (narrow, definition))
-            dates = read_dates(narrow, scope, period, [])
-            assert dates == read_dates(definition, scope, period, []), f"seed {seed}: dates"
+            dates = read_dates(narrow, scope, period)
+            assert dates == read_dates(definition, scope, period), f"seed {seed}: dates"
             for rows in (2, 20):
                 page = read_page(narrow, scope, period, rows)
                 assert page == read_page(definition, scope, period, rows), f"seed {seed}: page"
@@ -70,11 +70,14 @@ def decide_and_keep(sql: Writer, definition: FullRecordedRuns, seed: int) -> Non
     for one, group in zip(episodes, groups_at(definition, episodes), strict=True):
         if one.decision is not None:
             assert one.decision[:2] == classifier.decide(group)[:2], f"seed {seed}: {one}"
+    undecided = {one.id for one in episodes if one.decision is None and (one.fix or one.reviewed)}
+    assert {one.id for one in sql.undecided(ORG, len(episodes))} == undecided, f"seed {seed}"
     found = read_period(sql.history(ORG), Scope(), EVER)
-    sql.keep_decisions(ORG, sql.version(ORG) - 1, found.decided)
+    sql.keep_decisions(noted(ORG, sql.version(ORG) - 1, found.decided))
     assert read_period(sql.history(ORG), Scope(), EVER).decided == found.decided
-    sql.keep_decisions(ORG, sql.version(ORG), found.decided)
+    sql.keep_decisions(noted(ORG, sql.version(ORG), found.decided))
     assert read_period(sql.history(ORG), Scope(), EVER).decided == []
+    assert sql.undecided(ORG, 1) == []
 
 
 # Tables of facts with derived columns in their rows.

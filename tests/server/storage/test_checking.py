@@ -24,7 +24,7 @@ from hwci.server.storage.sqlite import checking, condition, store
 from hwci.server.storage.sqlite.store import SqliteStorage
 from tests.server.storage.filled import fill
 from tests.server.storage.histories import EVER, ORG
-from tests.support.reading import read_period
+from tests.support.reading import noted, read_period
 
 
 @pytest.fixture
@@ -91,7 +91,7 @@ class TestCheck:
         def decide(writer: Writer) -> None:
             found = read_period(writer.history(ORG), Scope(), EVER).decided
             assert any(decision.rests_on for _, decision in found)
-            writer.keep_decisions(ORG, writer.version(ORG), found)
+            writer.keep_decisions(noted(ORG, writer.version(ORG), found))
 
         await storage.write(decide)
         await storage.close()

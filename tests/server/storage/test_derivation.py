@@ -17,7 +17,7 @@ from tests.engine.timeline import CONFIG, Past, changes, commit, report
 from tests.server.storage.agreeing import compare
 from tests.server.storage.histories import EVER, NOON, ORG
 from tests.server.storage.kept import Kept
-from tests.support.reading import read_period
+from tests.support.reading import noted, read_period
 
 FIX = report("c:P", 30, sent=changes("b", "c"))
 BEGINNING = -29_453_760  # minutes: 1970-01-01T00:00Z
@@ -214,7 +214,7 @@ def test_a_walk_is_forgotten_with_its_last_episode(connection: Connection) -> No
     for one in (BREAK, FIX, report("b:P", 40)):
         writer.put_report(ORG, one, NOON)
         found = read_period(writer.history(ORG), Scope(), EVER).decided
-        writer.keep_decisions(ORG, writer.version(ORG), found)
+        writer.keep_decisions(noted(ORG, writer.version(ORG), found))
         if one is FIX:
             assert connection.row("SELECT 1 FROM walk_commit") is not None
     assert connection.row("SELECT 1 FROM walk_commit") is None

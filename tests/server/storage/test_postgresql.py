@@ -52,7 +52,7 @@ from tests.server.storage.histories import EVER, ORG, HistoryDraw
 from tests.server.storage.waiting import WAITING, leader_of, wait
 from tests.support.asking import Reply, ask, bearer, ci_key
 from tests.support.databases import Server, connect, only_where_wanted
-from tests.support.reading import read_period
+from tests.support.reading import noted, read_period
 from tests.support.running import report, running
 from tests.support.soak import rounds
 
@@ -284,7 +284,7 @@ async def _show_page(store: Storage) -> None:
         return reader.version(ORG), read_period(reader.history(ORG), Scope(), EVER).decided
 
     version, decided = await store.read(decide)
-    await store.write(lambda w: w.keep_decisions(ORG, version, decided), organization=ORG)
+    await store.write(lambda w: w.keep_decisions(noted(ORG, version, decided)), organization=ORG)
 
 
 async def test_one_of_two_who_register_an_e_mail_together_learns_that_it_is_taken(

@@ -15,7 +15,7 @@ from tests.server.storage.filled import fill
 from tests.server.storage.histories import EVER, ORG
 from tests.support.commands import hwci
 from tests.support.databases import Server, connect, only_where_wanted
-from tests.support.reading import read_period
+from tests.support.reading import noted, read_period
 
 pytestmark = only_where_wanted
 
@@ -28,7 +28,7 @@ STALE = (
 
 def decide(writer: Writer) -> None:
     found = read_period(writer.history(ORG), Scope(), EVER).decided
-    writer.keep_decisions(ORG, writer.version(ORG), found)
+    writer.keep_decisions(noted(ORG, writer.version(ORG), found))
 
 
 async def test_a_check_beside_a_server_names_what_is_wrong_and_changes_nothing(

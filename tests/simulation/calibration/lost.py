@@ -87,7 +87,7 @@ def fleet_of(plan: Plan, seed: int) -> Simulated:
 def real_bugs(fleet: Simulated) -> Iterator[Row]:
     """Yield the real firmware bugs of a fleet, where the harness blames the device."""
     history, _ = recorded(_blaming_the_device(fleet))
-    rows = read_classified(history, Scope(), EVER, [], [FailureClass.REAL_FW_BUG])
+    rows = read_classified(history, Scope(), EVER, [FailureClass.REAL_FW_BUG])
     told = in_lost_runs(history, Scope(), EVER, rows)
     for row, failures in zip(rows, history.members([of.episode for of in rows]), strict=True):
         yield Row(_is_wrong(fleet, failures), row in told)

@@ -35,7 +35,7 @@ ANSWERS: Answers = {
 
 def causes_of(about: Asked, query: CausesQuery) -> ListPage[Cause]:
     """Answer the causes of a period."""
-    rows = read_classified(*about, [], query.classes)
+    rows = read_classified(*about, query.classes)
     if query.lost_board:
         rows = in_lost_runs(*about, rows)
     if query.to_review:

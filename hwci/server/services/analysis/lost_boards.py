@@ -35,7 +35,7 @@ class LostBoards(Analysis):
         """List the resolved ones, as the tables of the metrics page have them."""
 
         def work(about: Asked) -> ListPage[ResolvedFailure]:
-            rows = in_lost_runs(*about, read_classified(*about, [], query.classes))
+            rows = in_lost_runs(*about, read_classified(*about, query.classes))
             return query.page_of(tables.resolved(about.history, rows, query.selection))
 
         return await self._answer(viewer, query, work, tags)
@@ -63,7 +63,7 @@ ANSWERS: Answers = {
 
 def lost_of(about: Asked) -> shapes.LostBoardCounts:
     """Return how many resolved failures lie in runs that lost their board, and which."""
-    return lost_among(about, read_classified(*about, [], [*FailureClass]))
+    return lost_among(about, read_classified(*about, [*FailureClass]))
 
 
 def lost_among(about: Asked, rows: Sequence[Classified]) -> shapes.LostBoardCounts:

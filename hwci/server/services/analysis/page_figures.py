@@ -144,7 +144,7 @@ class _Resolved:
     @cached_property
     def rows(self) -> Sequence[Classified]:
         """All of them."""
-        return read_classified(*self._about, [], [*FailureClass])
+        return read_classified(*self._about, [*FailureClass])
 
     @cached_property
     def _members(self) -> Sequence[Suspected]:
@@ -153,12 +153,12 @@ class _Resolved:
     def real_bugs(self, query: CausesQuery) -> ListPage[Cause]:
         """Return the first causes of those that are real firmware bugs."""
         kind = FailureClass.REAL_FW_BUG
-        causes = causes_of(member for member in self._members if member.row.failure_class is kind)
+        causes = causes_of(member for member in self._members if member.failure_class is kind)
         return page_of_causes(self._about, query, causes)
 
     def to_review(self) -> int:
         """Return how many causes wait for a review."""
-        return len(causes_of(member for member in self._members if member.row.review is None))
+        return len(causes_of(member for member in self._members if member.review is None))
 
 
 class _Failing(NamedTuple):

@@ -5,7 +5,6 @@ Storage finds facts, and the engine decides: this module joins the two within on
 It computes no figure, and remembers no answer.
 """
 
-import logging
 from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import partial
@@ -21,7 +20,7 @@ from hwci.contract.runs.products import Product, SuiteConfig
 from hwci.contract.shape import ListPage
 from hwci.engine import facts
 from hwci.engine.calendar import calendar_days
-from hwci.engine.history import Decision, Episode, History, Listing, ProductState, Scope
+from hwci.engine.history import History, Listing, ProductState, Scope
 from hwci.engine.page import tables
 from hwci.engine.page.evidence import evidence
 from hwci.engine.page.failures import failure_row
@@ -36,14 +35,12 @@ from hwci.engine.page.reading import (
     read_resolved,
 )
 from hwci.engine.periods import Period, Slots, last_days, slots_of
-from hwci.server.clock import Clock
-from hwci.server.errors import HwciServerError, NotFoundError
+from hwci.server.errors import NotFoundError
 from hwci.server.services import Service
 from hwci.server.services.access import Member, Viewer, is_bound, may_see, require_product
-from hwci.server.services.ci_metrics.decided import Decided, Notes
 from hwci.server.services.ci_metrics.tags import Tags
 from hwci.server.services.known import known_scope, require_known_product
-from hwci.server.storage.ports import Reader, Storage, Writer
+from hwci.server.storage.ports import Reader
 from hwci.server.storage.records import NOBODY
 from hwci.wire import limits
 from hwci.wire.analysis.flaky_history import FlakyHistoryQuery
@@ -64,8 +61,6 @@ from hwci.wire.queries import (
 )
 from hwci.wire.reports import SuiteConfiguration
 
-LOG = logging.getLogger("hwci.server")
-
 _NEVER = datetime.min.replace(tzinfo=UTC)
 
 Row = TypeVar("Row")
@@ -73,14 +68,11 @@ Found = TypeVar("Found")
 
 
 class Asked(NamedTuple):
-    """What a query is about: a history, and which part of it. `decided`: what the answer adds to
-    that, so that it is kept.
-    """
+    """What a query is about: a history, and which part of it."""
 
     history: History
     scope: Scope
     period: Period
-    decided: list[tuple[Episode, Decision]]
 
     @property
     def resolved(self) -> ResolvedTables:
@@ -91,16 +83,11 @@ class Asked(NamedTuple):
 class Metrics(Service):
     """Reads of the CI Metrics feature. None instead of an answer: by its tag, the caller has it."""
 
-    def __init__(self, storage: Storage, clock: Clock) -> None:
-        super().__init__(storage, clock)
-        self._notes = Notes()
-
     async def page(self, viewer: Viewer, query: MetricsQuery, tags: Tags) -> MetricsPage | None:
         """Return the tiles and the first rows of each table."""
 
         def work(about: Asked) -> MetricsPage:
-            history, scope, period, decided = about
-            return read_page(history, scope, period, query.limit, decided)
+            return read_page(*about, query.limit)
 
         return await self._answer(viewer, query, work, tags)
 
@@ -248,17 +235,6 @@ class Metrics(Service):
 
         return await self._storage.read(work, organization=member.org_id, person=member.id)
 
-    async def keep_decisions(self) -> None:
-        """Keep what pages decided since the last call, so that no page decides it again."""
-        for note in self._notes.take():
-            try:
-                await self._storage.write(partial(_keep, note), organization=note.org_id)
-            except HwciServerError as error:
-                # A page decides again what is not kept; other organizations need not wait for it.
-                LOG.info(
-                    "What pages of organization %s decided is not kept: %s", note.org_id, error
-                )
-
     async def _table(
         self,
         viewer: Viewer,
@@ -284,8 +260,7 @@ class Metrics(Service):
                 tags.note(reader.state(org_id), history.extent(scope, period))
                 if tags.is_answered:
                     return None
-            with self._notes.of(org_id, reader.version(org_id)) as decided:
-                return work(Asked(history, scope, period, decided))
+            return work(Asked(history, scope, period))
 
         return await self._storage.read(look, organization=org_id, person=viewer.id)
 
@@ -355,7 +330,3 @@ def histories_of(
 def _flakiest(query: FlakyQuery, about: Asked) -> Listing[FlakyTest]:
     tests = read_flakiest(about.history, about.scope, about.period)
     return tables.flakiest_tests(tests, query.selection)
-
-
-def _keep(note: Decided, writer: Writer) -> None:
-    writer.keep_decisions(note.org_id, note.version, note.decisions)

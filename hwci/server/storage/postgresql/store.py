@@ -23,6 +23,7 @@ from hwci.engine.history import OutOfTimeError
 from hwci.server.clock import Clock, system_clock
 from hwci.server.deadline import ANSWER_SECONDS, Deadline
 from hwci.server.errors import NotReadyError, OverloadedError, StorageError
+from hwci.server.storage.decided import Notes
 from hwci.server.storage.listening import Listener, Listeners
 from hwci.server.storage.location import Location
 from hwci.server.storage.ports import Reader, Storage, Writer
@@ -33,7 +34,7 @@ from hwci.server.storage.postgresql.locks import lock, locks_of
 from hwci.server.storage.postgresql.schema import LAST_TAKEN, migrate, missing, steps
 from hwci.server.storage.postgresql.sessions import require_same_database, require_session
 from hwci.server.storage.reading import Reads
-from hwci.server.storage.records import AuditEntry, Checked
+from hwci.server.storage.records import AuditEntry, Checked, Decided
 from hwci.server.storage.sql.transaction import Transaction
 
 LOG = logging.getLogger("hwci.server")
@@ -96,6 +97,7 @@ class PostgresqlStorage(Storage):
         self._location = location
         self._name = location.shown
         self._listeners = Listeners()
+        self._notes = Notes()
         self._me = uuid4()
         self._known = steps()[-1]
         self._open(hears=hears)
@@ -146,12 +148,16 @@ class PostgresqlStorage(Storage):
         """Run `work` on one consistent snapshot."""
 
         def look(connection: Connection) -> Result:
-            return work(PostgresqlTransaction(connection))
+            return self._notes.run(work, PostgresqlTransaction(connection))
 
         if short:
             return await self._look_up(look, Deadline(seconds))
         read = partial(self._look, look)
         return await self._reads.run(read, seconds, organization, person)
+
+    def take_decided(self) -> Sequence[Decided]:
+        """Return what reads decided since the last call."""
+        return self._notes.take()
 
     async def look_up(self, work: Callable[[Reader], Result]) -> Result:
         """Run `work`, which asks one question: it needs no transaction to see one snapshot."""

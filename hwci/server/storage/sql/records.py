@@ -5,17 +5,19 @@
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime
+from functools import partial
 from typing import Any
 from uuid import UUID, uuid4
 
 from hwci.analysis.outcomes import RecordedRuns
 from hwci.contract.runs.merges import Merge
 from hwci.engine.facts import Facts, Product, Report, Review, SuiteConfig
-from hwci.engine.history import EVERYTHING, Decision, Episode, Listing, Scope
+from hwci.engine.history import EVERYTHING, Episode, Listing, Scope
 from hwci.engine.rules.merges import count_checks
-from hwci.server.storage.records import SentKind
+from hwci.server.storage.records import Decided, SentKind
 from hwci.server.storage.sql import codec
 from hwci.server.storage.sql.accounts.boxes import REPORTED_NAMES
+from hwci.server.storage.sql.connection import Connection
 from hwci.server.storage.sql.history.changes import REVIEW
 from hwci.server.storage.sql.history.decisions import EpisodeAnswers
 from hwci.server.storage.sql.history.periods import ANNOUNCEMENT
@@ -53,10 +55,30 @@ _CONFIG = "SELECT repo_key, suite, body, updated_at FROM suite_config"
 
 
 class RecordRows(Rows):
-    """Announcements, reports, configurations and reviews."""
+    """Announcements, reports, configurations and reviews. `decided`: what was decided about the
+    histories that this transaction gave.
+    """
+
+    def __init__(self, connection: Connection) -> None:
+        super().__init__(connection)
+        self.decided: list[Decided] = []
 
     def history(self, org_id: UUID) -> RecordedRuns:
-        return SqlHistory(self._connection, org_id)
+        return SqlHistory(self._connection, org_id, partial(self._decided, org_id))
+
+    def _decided(self, org_id: UUID) -> Decided:
+        """Return where a history notes what is decided about it. The version is read now: when that
+        is noted, there may be no time.
+        """
+        self.decided.append(Decided(org_id, self.version(org_id)))
+        return self.decided[-1]
+
+    def undecided(self, org_id: UUID, most: int) -> Sequence[Episode]:
+        return EpisodeAnswers(self._connection, org_id).undecided(most)
+
+    def states(self) -> Mapping[UUID, bytes]:
+        rows = self._connection.rows("SELECT org_id, state FROM history_version")
+        return {codec.uuid_of(org_id): state for org_id, state in rows}
 
     def share(self, part: float) -> AbstractContextManager[None]:
         return self._connection.share(part)
@@ -156,11 +178,9 @@ class RecordRows(Rows):
     def replaced(self, org_id: UUID, before: datetime) -> Mapping[SentKind, int]:
         return replaced.counts(self._connection, org_id.bytes, before)
 
-    def keep_decisions(
-        self, org_id: UUID, version: int, decided: Sequence[tuple[Episode, Decision]]
-    ) -> None:
-        if self.version(org_id) == version:
-            EpisodeAnswers(self._connection, org_id).keep(decided)
+    def keep_decisions(self, decided: Decided) -> None:
+        if self.version(decided.org_id) == decided.version:
+            EpisodeAnswers(self._connection, decided.org_id).keep(decided.values())
 
     def drop_replaced(self, org_id: UUID, before: datetime) -> None:
         replaced.drop(self._connection, org_id.bytes, before)

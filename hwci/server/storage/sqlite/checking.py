@@ -301,7 +301,7 @@ def _has_wrong_decision(reader: Connection, org: bytes) -> bool:
     """Decide each episode again whose decision is kept, and look for the commits that it rests on.
     The rows that this reads are as they should be.
     """
-    history = SqlHistory(reader, UUID(bytes=org))
+    history = SqlHistory(reader, UUID(bytes=org), dict)
     classifier = Classifier(history)
     statement = "SELECT repo_key, last_sha, fix_sha, sha FROM walk_commit WHERE org_id = ?"
     walks = set(reader.rows(statement, (org,)))

@@ -22,11 +22,12 @@ from uuid import UUID
 
 from hwci.server.deadline import ANSWER_SECONDS, Deadline
 from hwci.server.errors import DamagedError, StorageError
+from hwci.server.storage.decided import Notes
 from hwci.server.storage.listening import Listener, Listeners
 from hwci.server.storage.new_file import refuse_taken
 from hwci.server.storage.ports import Reader, Storage, Writer
 from hwci.server.storage.reading import Reads
-from hwci.server.storage.records import NOBODY, Checked
+from hwci.server.storage.records import NOBODY, Checked, Decided
 from hwci.server.storage.sql.reports.ingest import derive_waiting
 from hwci.server.storage.sql.transaction import Transaction
 from hwci.server.storage.sqlite.checking import check, look_over, watch
@@ -67,7 +68,7 @@ class ReadLane:
         for connection in connections:
             self._idle.put(connection)
 
-    def read(self, work: Callable[[Reader], Result], deadline: Deadline) -> Result:
+    def read(self, work: Callable[[Transaction], Result], deadline: Deadline) -> Result:
         """Run `work` on one snapshot; the connection comes back whatever happens."""
         connection = self._idle.get()
         try:
@@ -127,6 +128,7 @@ class SqliteStorage(Storage):
         self._path = path
         self._held = ExitStack()
         self._listeners = Listeners()
+        self._notes = Notes()
         try:
             self._open()
         except BaseException as error:
@@ -179,12 +181,17 @@ class SqliteStorage(Storage):
         """Run `work` on one consistent snapshot, in a reader's thread."""
 
         def read(lane: ReadLane, deadline: Deadline) -> Result:
-            return self._in_usable_file(partial(lane.read, work, deadline))
+            return self._in_usable_file(partial(lane.read, noted, deadline))
 
+        noted = partial(self._notes.run, work)
         if not short:
             return await self._reads.run(read, seconds, organization, person)
         deadline = Deadline(seconds)
         return await self._short.threads.run(partial(read, self._short, deadline), deadline)
+
+    def take_decided(self) -> Sequence[Decided]:
+        """Return what reads decided since the last call."""
+        return self._notes.take()
 
     async def warm_up(self, work: Callable[[Reader], object]) -> None:
         """Do nothing: the first page of a file takes a few milliseconds more than the next."""

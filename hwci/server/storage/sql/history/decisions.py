@@ -2,7 +2,7 @@
 # ruff: noqa: D102, S608 - the port documents each method; statements are constants
 """Episodes as the engine reads them, and the decisions kept about them.
 
-A decision is written by whoever asked first, and dropped by the write that may change it
+A decision is written after somebody asked for it, and dropped by the write that may change it
 (`derive.py`). This module does not decide: `hwci.engine.rules` does.
 """
 
@@ -16,7 +16,15 @@ from uuid import UUID
 from hwci.contract.vocabulary import FailureClass
 from hwci.engine.derived.rows import NEVER
 from hwci.engine.facts import FailureKey, Lane, Product
-from hwci.engine.history import Decision, Episode, FailingRun, Listing, ResolvedEpisodes, Scope
+from hwci.engine.history import (
+    EVERYTHING,
+    Decision,
+    Episode,
+    FailingRun,
+    Listing,
+    ResolvedEpisodes,
+    Scope,
+)
 from hwci.engine.periods import Period
 from hwci.engine.rules import classify
 from hwci.server.storage.sql import codec
@@ -30,6 +38,8 @@ _WALK_MOST = 1000
 """The decision on a longer walk is not kept: its commits take longer to write than it takes to walk
 over them again.
 """
+_NOT_KEPT = ""
+"""It stands in its place, so that nobody decides only to keep it."""
 _NO_END = 2**62
 """Of a list: more rows than there are."""
 _PRODUCT = "FROM json_each(?) j CROSS JOIN product q ON q.org_id = ? AND q.id = j.value"
@@ -50,14 +60,18 @@ CROSS JOIN episode e ON e.org_id = ? AND e.number = j.value
 CROSS JOIN failure f INDEXED BY failure_reviewed ON {REVIEWED_MEMBER}
 ORDER BY f.rank
 """
-# Products with what decides now, as `_decided_by`, and decisions.
-_DECIDED = """
+# Products with what decides now, as `_decided_by`.
+_DECIDING = """
 WITH q AS MATERIALIZED (
   SELECT q.org_id, q.id, ?1 || coalesce(CAST(s.version AS TEXT), '-') AS decided_by
   FROM json_each(?2) j
   CROSS JOIN product q ON q.org_id = ?3 AND q.id = j.value
   LEFT JOIN suite_config s ON s.org_id = q.org_id AND s.repo_key = q.repo_key AND s.suite = q.suite
-),
+)
+"""
+# The same, and decisions.
+_DECIDED = f"""
+{_DECIDING},
 d AS MATERIALIZED (SELECT j.value AS decision FROM json_each(?6) j)
 """
 _SETTLED = f"e.fix_rank < {NEVER} AND e.reviewed = 0"
@@ -114,6 +128,15 @@ WHERE {_RESOLVED} AND CASE
   ELSE 1
 END = 1
 """
+_UNDECIDED = f"""
+{_DECIDING}
+SELECT e.number
+FROM q
+CROSS JOIN episode e INDEXED BY episode_time
+  ON e.org_id = q.org_id AND e.product_id = q.id
+WHERE {_RESOLVED} AND (e.decision IS NULL OR e.decided_by <> q.decided_by)
+ORDER BY e.started_at DESC LIMIT ?4
+"""
 _EPISODES = f"{_COLUMNS} {_PRODUCT} {_STARTED}"
 _NUMBERED = (
     f"{_COLUMNS} FROM json_each(?) j CROSS JOIN episode e ON e.org_id = ? AND e.number = j.value"
@@ -164,6 +187,13 @@ class EpisodeAnswers(Answers):
             [episodes[number] for number in unsettled],
         )
 
+    def undecided(self, most: int) -> Sequence[Episode]:
+        """Return resolved episodes, the newest first, that lack a decision of what decides now."""
+        values = (f"{classify.VERSION} ", self._scoped(EVERYTHING), self._org, most)
+        numbers = [number for (number,) in self._connection.rows(_UNDECIDED, values)]
+        episodes = self._numbered(numbers)
+        return [episodes[number] for number in numbers]
+
     def _newest(
         self, questions: Sequence[tuple[object, ...]], most: int | None
     ) -> Iterator[Sequence[tuple[int, bytes, int, str]]]:
@@ -176,9 +206,18 @@ class EpisodeAnswers(Answers):
         ):
             yield sorted(rows)[:most]
 
-    def _numbered(self, numbers: Iterable[int]) -> Mapping[int | None, Episode]:
-        rows = self._connection.rows(_NUMBERED, (codec.numbers(numbers), self._org))
-        return {episode.number: episode for episode in self._episodes(rows)}
+    def _numbered(self, numbers: Iterable[int]) -> Mapping[int, Episode]:
+        """Return these episodes; each is read once."""
+        wanted, known = [*numbers], self._read_episodes
+        if unread := codec.numbers(number for number in wanted if number not in known):
+            rows = self._connection.rows(_NUMBERED, (unread, self._org))
+            for (number, *_), episode in zip(rows, self._episodes(rows), strict=True):
+                known[number] = episode
+        return {number: known[number] for number in wanted}
+
+    @cached_property
+    def _read_episodes(self) -> dict[int, Episode]:
+        return {}
 
     def _within(self, scope: Scope, period: Period) -> tuple[object, ...]:
         ends = codec.to_micros(period.start), codec.to_micros(period.end)
@@ -216,21 +255,25 @@ class EpisodeAnswers(Answers):
             )
         return episodes
 
-    def keep(self, decided: Sequence[tuple[Episode, Decision]]) -> None:
+    def keep(self, decided: Collection[tuple[Episode, Decision]]) -> None:
         """Keep decisions that were made of the present rows."""
-        decided = [
+        kept = [
             (episode, decision)
             for episode, decision in decided
             if len(decision.rests_on) <= _WALK_MOST
         ]
+        texts = {episode.number: codec.decision_text(decision) for episode, decision in kept}
         self._connection.execute_many(
             "UPDATE episode SET decision = ?, decided_by = ? WHERE org_id = ? AND number = ?",
             [
                 (
-                    *(codec.decision_text(decision), self._decided_by(episode.key.lane.product)),
+                    *(
+                        texts.get(episode.number, _NOT_KEPT),
+                        self._decided_by(episode.key.lane.product),
+                    ),
                     *(self._org, episode.number),
                 )
-                for episode, decision in decided
+                for episode, _ in decided
             ],
         )
         self._connection.execute_many(
@@ -238,7 +281,7 @@ class EpisodeAnswers(Answers):
             " VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
             {
                 (self._org, episode.key.lane.repo_key, episode.last_sha, episode.fix, sha)
-                for episode, decision in decided
+                for episode, decision in kept
                 for sha in decision.rests_on
             },
         )

@@ -6,6 +6,12 @@ them must equal the `FullHistory` of `hwci.engine.full_history` over the same fa
 definition. An object lives within one transaction and may remember what it has read.
 """
 
+from collections.abc import Callable
+from functools import cached_property
+from uuid import UUID
+
+from hwci.engine.history import Decision, Episode
+from hwci.server.storage.sql.connection import Connection
 from hwci.server.storage.sql.history.boxes import BoxAnswers
 from hwci.server.storage.sql.history.decisions import EpisodeAnswers
 from hwci.server.storage.sql.history.failures import FailureAnswers
@@ -17,4 +23,19 @@ from hwci.server.storage.sql.history.periods import PeriodAnswers
 class SqlHistory(
     PeriodAnswers, FailureAnswers, EpisodeAnswers, BoxAnswers, OutcomeAnswers, PassAnswers
 ):
-    """One organization's history within one transaction."""
+    """One organization's history within one transaction. `noted`: makes the place where what is
+    decided about it is noted; called where something is.
+    """
+
+    def __init__(
+        self,
+        connection: Connection,
+        org_id: UUID,
+        noted: Callable[[], dict[UUID, tuple[Episode, Decision]]],
+    ) -> None:
+        super().__init__(connection, org_id)
+        self._noted = noted
+
+    @cached_property
+    def decided(self) -> dict[UUID, tuple[Episode, Decision]]:  # noqa: D102 - as the answers
+        return self._noted()
