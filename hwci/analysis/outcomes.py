@@ -107,9 +107,9 @@ class RecordedRuns(History, Protocol):
     ) -> Mapping[tuple[str, str], Mapping[str, Place]]:
         """The place of each of these commits of a repository and branch that has one there."""
 
-    def last_passes(self, failures: Sequence[FailureKey], back: int) -> Sequence[Place | None]:
-        """The place of the last commit that passed the lane of each of these failures, of its own
-        commit and so many of its branch before it; None: none of them did.
+    def last_passes(self, failures: Sequence[FailureKey], back: int) -> Sequence[str | None]:
+        """The last commit that passed the lane of each of these failures, of its own commit and so
+        many of its branch before it; None: none of them did.
         """
 
     def failed_attempts(self, failures: Collection[UUID]) -> Mapping[UUID, int]:

@@ -53,7 +53,7 @@ class FullRecordedRuns(FullHistory):
             found[branch] = {sha: place for sha, place in placed if place is not None}
         return found
 
-    def last_passes(self, failures: Sequence[FailureKey], back: int) -> Sequence[Place | None]:
+    def last_passes(self, failures: Sequence[FailureKey], back: int) -> Sequence[str | None]:
         branches = {(lane.repo_key, lane.branch) for lane, _ in failures}
         ordered = {branch: sorted(self._places[branch].values()) for branch in branches}
         last = []
@@ -62,7 +62,7 @@ class FullRecordedRuns(FullHistory):
             at = places.index(self._places[lane.repo_key, lane.branch][sha])
             near = places[max(0, at - back) : at + 1]
             passed = [place for place in self._passes(lane) if place in near]
-            last.append(passed[-1] if passed else None)
+            last.append(passed[-1].sha if passed else None)
         return last
 
     def failed_attempts(self, failures: Collection[UUID]) -> Mapping[UUID, int]:

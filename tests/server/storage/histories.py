@@ -244,14 +244,14 @@ def _about_episodes(
     history: RecordedRuns, scope: Scope, period: Period
 ) -> Iterator[tuple[str, object]]:
     episodes = sorted(history.episodes(scope, period), key=lambda one: one.id)
-    yield (
-        "episodes",
-        [replace(e, reviewed=tuple(sorted(e.reviewed)), decision=None) for e in episodes],
-    )
+    failed = sorted(history.episodes_failed(scope, period), key=lambda one: one.id)
+    for name, some in (("episodes", episodes), ("episodes_failed", failed)):
+        yield name, [replace(e, reviewed=tuple(sorted(e.reviewed)), decision=None) for e in some]
+    yield "under_test", list(history.under_test(failed))
     members = [sorted(of, key=lambda one: one.place) for of in history.members(episodes)]
     yield "members", members
-    failed = [[one.key for one in of] for of in members]
-    groups = [[], [*chain(*failed)], *failed, *([one] for one in chain(*failed))]
+    keys = [[one.key for one in of] for of in members]
+    groups = [[], [*chain(*keys)], *keys, *([one] for one in chain(*keys))]
     yield "elsewhere", [set(of) for of in history.elsewhere(groups)]
     lanes = {one.key.lane for one in episodes}
     strange = {lane._replace(test_id="never ran") for lane in lanes}

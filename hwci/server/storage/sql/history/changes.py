@@ -6,7 +6,7 @@
 the runs that it returns.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 from uuid import UUID
@@ -133,7 +133,7 @@ class ChangesAnswers(Answers):
             for repo_key, suite, body in rows
         }
 
-    def reviews(self, failures: Collection[UUID] | None = None) -> Mapping[UUID, Review]:
+    def reviews(self, failures: Iterable[UUID] | None = None) -> Mapping[UUID, Review]:
         if failures is None:
             rows = self._connection.rows(_SELECT_REVIEW, (self._org,))
         else:
