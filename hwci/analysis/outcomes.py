@@ -15,6 +15,7 @@ from operator import or_
 from typing import NamedTuple, Protocol
 from uuid import UUID
 
+from hwci.contract.runs.commits import ChangeList
 from hwci.contract.runs.runs import TestResult
 from hwci.contract.vocabulary import Outcome, Trigger
 from hwci.engine.facts import FailureKey, Lane, Product
@@ -100,6 +101,13 @@ class RecordedRuns(History, Protocol):
     ) -> Mapping[Lane, Mapping[str, int]]:
         """The commits on which reports of the period ran the test of each of these lanes, each with
         its number among all commits of the product and branch, by their first reports.
+        """
+
+    def listings_back(
+        self, repo_key: str, shas: Sequence[str], steps: int, oldest: str = ""
+    ) -> Mapping[str, ChangeList]:
+        """The first list with each of these commits, as of `first_listing`, and those with the
+        bases of these lists, so many steps back; not with the base of that of the `oldest`.
         """
 
     def places(

@@ -9,6 +9,7 @@ from datetime import datetime
 from uuid import UUID
 
 from hwci.analysis.outcomes import ProductOutcomes, RunOutcomes
+from hwci.contract.runs.commits import ChangeList
 from hwci.contract.runs.runs import TestResult
 from hwci.contract.vocabulary import Outcome
 from hwci.engine.facts import Facts, FailureKey, Lane, Product, Report, TestItem, failure_id
@@ -42,6 +43,18 @@ class FullRecordedRuns(FullHistory):
                 ran = {item.id for item in one.tests}
                 if one.hello_ok and one.box_key == lane.box_key and lane.test_id in ran:
                     found[lane][one.sha] = order.index(one.sha)
+        return found
+
+    def listings_back(
+        self, repo_key: str, shas: Sequence[str], steps: int, oldest: str = ""
+    ) -> Mapping[str, ChangeList]:
+        found, wanted = dict(self.first_listing(repo_key, shas)), {*shas}
+        known = {*shas}
+        for _ in range(steps):
+            lists = (found[sha] for sha in wanted - {oldest} if sha in found)
+            wanted = {one.base_sha for one in lists if one.base_sha is not None} - known
+            known |= wanted
+            found |= self.first_listing(repo_key, [*wanted])
         return found
 
     def places(
