@@ -15,6 +15,7 @@ from operator import or_
 from typing import NamedTuple, Protocol
 from uuid import UUID
 
+from hwci.contract.runs.commits import ChangeList
 from hwci.contract.runs.runs import TestResult
 from hwci.contract.vocabulary import Outcome, Trigger
 from hwci.engine.facts import FailureKey, Lane, Product
@@ -102,14 +103,21 @@ class RecordedRuns(History, Protocol):
         its number among all commits of the product and branch, by their first reports.
         """
 
+    def listings_back(
+        self, repo_key: str, shas: Sequence[str], steps: int, oldest: str = ""
+    ) -> Mapping[str, ChangeList]:
+        """The first list with each of these commits, as of `first_listing`, and those with the
+        bases of these lists, so many steps back; not with the base of that of the `oldest`.
+        """
+
     def places(
         self, commits: Mapping[tuple[str, str], Collection[str]]
     ) -> Mapping[tuple[str, str], Mapping[str, Place]]:
         """The place of each of these commits of a repository and branch that has one there."""
 
-    def last_passes(self, failures: Sequence[FailureKey], back: int) -> Sequence[Place | None]:
-        """The place of the last commit that passed the lane of each of these failures, of its own
-        commit and so many of its branch before it; None: none of them did.
+    def last_passes(self, failures: Sequence[FailureKey], back: int) -> Sequence[str | None]:
+        """The last commit that passed the lane of each of these failures, of its own commit and so
+        many of its branch before it; None: none of them did.
         """
 
     def failed_attempts(self, failures: Collection[UUID]) -> Mapping[UUID, int]:

@@ -208,6 +208,17 @@ class FullHistory:
                 episodes.append(self._episode(members))
         return episodes
 
+    def episodes_failed(self, scope: Scope, period: Period) -> Sequence[Episode]:
+        failed = (
+            self.together(self._by_id[failure])
+            for failure in self.failing_items(scope, period)
+            if not self._is_flake(failure)
+        )
+        return [
+            self._episode(members)
+            for members in {members[0].id: members for members in failed}.values()
+        ]
+
     def _episode(self, members: Sequence[Failure]) -> Episode:
         first, last = members[0], members[-1]
         return Episode(
@@ -247,7 +258,7 @@ class FullHistory:
             if not member.passed and member.next_pass == failure.next_pass
         ]
 
-    def reviews(self, failures: Collection[UUID] | None = None) -> Mapping[UUID, Review]:
+    def reviews(self, failures: Iterable[UUID] | None = None) -> Mapping[UUID, Review]:
         reviews = {failure_id(self.org_id, key): row for key, row in self._facts.reviews.items()}
         if failures is None:
             return reviews
@@ -273,15 +284,24 @@ class FullHistory:
     def changes_based_on(self, repo_key: str, sha: str) -> Sequence[RunChanges]:
         return self._based_on.get((repo_key, sha), ())
 
-    def episode_runs(self, episodes: Sequence[Episode]) -> Sequence[EpisodeRuns]:
-        runs = []
+    def under_test(self, episodes: Sequence[Episode]) -> Sequence[ChangeList | None]:
+        changes = []
         for episode in episodes:
-            lane = episode.key.lane
-            target = (lane.repo_key, episode.first.workflow, lane.branch, episode.key.sha)
-            fixed_at = None if episode.fix is None else self.pass_started_at(lane, episode.fix)
-            run = self.changes_under_test(*target)
-            runs.append(EpisodeRuns(None if run is None else run.changes, fixed_at))
-        return runs
+            lane, sha = episode.key
+            run = self.changes_under_test(lane.repo_key, episode.first.workflow, lane.branch, sha)
+            changes.append(None if run is None else run.changes)
+        return changes
+
+    def episode_runs(self, episodes: Sequence[Episode]) -> Sequence[EpisodeRuns]:
+        return [
+            EpisodeRuns(
+                under_test,
+                None
+                if episode.fix is None
+                else self.pass_started_at(episode.key.lane, episode.fix),
+            )
+            for episode, under_test in zip(episodes, self.under_test(episodes), strict=True)
+        ]
 
     def last_passes_before(
         self, failures: Sequence[tuple[FailureKey, Sequence[str]]]

@@ -285,7 +285,7 @@ class ResolvedEpisodes(NamedTuple):
 
 class EpisodeRuns(NamedTuple):
     """What a table shows of the runs of an episode beside the first failing one. `under_test`: the
-    changes in the answer to `changes_under_test` for that. `fixed_at`: start of the earliest run in
+    changes that this tested. `fixed_at`: start of the earliest run in
     which its test passed on its fix; None if it has no fix.
     """
 
@@ -403,6 +403,9 @@ class History(Protocol):
     def episodes(self, scope: Scope, period: Period) -> Sequence[Episode]:
         """Episodes whose first failing run started in the period, in any order."""
 
+    def episodes_failed(self, scope: Scope, period: Period) -> Sequence[Episode]:
+        """Episodes with a failing item in the period, in any order."""
+
     def resolved(
         self,
         scope: Scope,
@@ -424,7 +427,7 @@ class History(Protocol):
     def together(self, failure: Failure) -> Sequence[Failure]:
         """All that count as one with a failure, itself among them: see `failures`."""
 
-    def reviews(self, failures: Collection[UUID] | None = None) -> Mapping[UUID, Review]:
+    def reviews(self, failures: Iterable[UUID] | None = None) -> Mapping[UUID, Review]:
         """The reviews stored at these failures, by the id of the failure; None: every review."""
 
     def config(self, product: Product) -> SuiteConfig | None:
@@ -443,6 +446,11 @@ class History(Protocol):
 
     def changes_based_on(self, repo_key: str, sha: str) -> Sequence[RunChanges]:
         """Changes of all runs of the repository whose `base_sha` is this commit, by `order`."""
+
+    def under_test(self, episodes: Sequence[Episode]) -> Sequence[ChangeList | None]:
+        """The changes in the answer to `changes_under_test` for the first failing run of each of
+        these episodes; None: it sent none.
+        """
 
     def episode_runs(self, episodes: Sequence[Episode]) -> Sequence[EpisodeRuns]:
         """What a table shows of the runs of each of these episodes."""

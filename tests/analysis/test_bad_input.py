@@ -101,7 +101,7 @@ def test_no_answer_fails_or_compares_what_cannot_be_compared(name: str) -> None:
     budget(*about)
     groups = groups_of(history, history.failures(ALL, EVER))
     failing = [one for one in groups if one.label is not Label.FLAKE]
-    assert sum(len(one.groups) for one in found) == len(failing)
+    assert sum(len(one.failed) for one in found) == len(failing)
     assert max((one.times for one in found), default=1) == 1
     for group in failing[:20]:
         what_if(history, group)

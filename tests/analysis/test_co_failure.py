@@ -33,8 +33,9 @@ def summary(*reports: Report) -> list[tuple[list[str], int]]:
 
 def test_tests_that_fail_together_again_and_again_are_one_incident() -> None:
     [one] = found(*runs(i2c={5, 15, 25, 35}, spi={5, 15, 25, 35}, adc=set()))
+    commits = {failed.key.sha for failed in one.failed}
 
-    assert (one.tests, one.times, one.commits, len(one.groups)) == (["i2c", "spi"], 4, 4, 8)
+    assert (one.tests, one.times, len(commits), len(one.failed)) == (["i2c", "spi"], 4, 4, 8)
     assert (one.label, one.fix, one.suspects) == (Label.RESOLVED, None, None)
 
 
@@ -82,7 +83,7 @@ def test_failures_whose_commits_are_known_are_left_as_they_are() -> None:
 
     both = {5, 15, 25, 35}
     rows = found(*(known(one, n) for n, one in enumerate(runs(i2c=both, spi=both))))
-    assert [(row.times, len(row.groups)) for row in rows] == [(1, 2)] * 4
+    assert [(row.times, len(row.failed)) for row in rows] == [(1, 2)] * 4
 
 
 def test_commits_that_only_one_of_them_ran_say_nothing() -> None:

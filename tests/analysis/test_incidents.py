@@ -7,7 +7,14 @@ from dataclasses import replace
 
 import pytest
 
-from hwci.analysis.failures.incidents import Described, Incident, described, failures_of, incidents
+from hwci.analysis.failures.incidents import (
+    Described,
+    Incident,
+    described,
+    failures_by_incident,
+    failures_of,
+    incidents,
+)
 from hwci.contract.failures.incidents import Merged
 from hwci.contract.runs.merges import Merge
 from hwci.contract.vocabulary import Label
@@ -58,12 +65,14 @@ def test_tests_and_boxes_that_broke_and_were_fixed_together_are_one_incident() -
 
 
 def test_an_incident_has_its_start_and_counts_its_commits_and_runs() -> None:
-    again = run("c", 3.5, {"spi": "F"})
-    pending, resolved = found(Past([*BROKEN, again]))
+    past = Past([*BROKEN, run("c", 3.5, {"spi": "F"})])
+    pending, resolved = found(past)
+    history = FullRecordedRuns(ORG, past.facts)
+    still, failures = failures_by_incident(history, [pending, resolved])
 
-    assert (pending.since, pending.label, pending.commits) == (minute(3), Label.PENDING, 2)
-    assert (resolved.since, resolved.last_failed_at) == (minute(2), minute(3.5))
-    assert (resolved.commits, resolved.runs, resolved.reruns) == (2, 6, 1)
+    assert (pending.since, pending.label, len(still.shas)) == (minute(3), Label.PENDING, 2)
+    assert (resolved.since, failures.last_failed_at) == (minute(2), minute(3.5))
+    assert (len(failures.shas), failures.runs, failures.reruns) == (2, 6, 1)
     assert resolved.suspects is not None
     assert [one.subject for one in resolved.suspects] == ["Change b"]
     assert resolved.first_commit is not None
@@ -75,16 +84,16 @@ def test_incidents_hold_the_failures_of_the_list_of_failures() -> None:
     history, late = FullRecordedRuns(ORG, past.facts), Period(minute(1), minute(2))
 
     [one] = incidents(history, ALL, late)
-    assert sum(len(group.failures) for group in one.groups) == 6
+    assert sum(failed.episode.commits for failed in one.failed) == 6
     assert failures_of(history, ALL, late, [one]) == len(read_failures(history, ALL, late)) == 4
 
 
 def test_the_failure_that_began_first_gives_the_incident_its_identity() -> None:
     _, resolved = found(Past(BROKEN))
 
-    assert resolved.first.first.key.lane.box_key == "box-1"
-    assert [one.first.first.started_at for one in resolved.groups] == sorted(
-        one.first.first.started_at for one in resolved.groups
+    assert resolved.first.key.lane.box_key == "box-1"
+    assert [one.episode.started_at for one in resolved.failed] == sorted(
+        one.episode.started_at for one in resolved.failed
     )
 
 
@@ -134,7 +143,7 @@ def test_retries_are_the_attempts_after_the_first_one_of_each_run() -> None:
     past = Past([report("a:P", 1, tests=tests), report("a:P", 2, run_id=7, tests=tests)])
     (pending,) = shown(past)
 
-    assert (pending.incident.reruns, pending.retries) == (1, 4)
+    assert (pending.failures.reruns, pending.retries) == (1, 4)
 
 
 def test_a_box_that_passed_a_failing_commit_and_failed_none_is_named() -> None:

@@ -259,7 +259,7 @@ def test_incidents_of_random_pools_are_those_of_the_plainest_way() -> None:
         told = [
             {
                 (lane.test_id, lane.box_key, COMMITS.index(sha))
-                for lane, sha in (group.first.key for group in one.groups)
+                for lane, sha in (failed.key for failed in one.failed)
             }
             for one in rows
         ]
@@ -279,10 +279,10 @@ def test_whatever_comes_each_failure_is_in_one_incident_and_what_differs_is_said
         groups = [one for one in past.groups() if one.label is not Label.FLAKE]
         rows = shown(past)
 
-        members = [group.first.id for one in rows for group in one.incident.groups]
+        members = [failed.episode.id for one in rows for failed in one.incident.failed]
         assert sorted(members) == sorted(one.first.id for one in groups), seed
         for row in rows:
-            alone = [broken_by(past, group.first.key) for group in row.incident.groups]
+            alone = [broken_by(past, failed.key) for failed in row.incident.failed]
             differs = any(one != suspects(row.incident) for one in alone)
             assert differs == (row.suspects_differ is not None), seed
             told += differs

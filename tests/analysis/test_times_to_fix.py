@@ -303,7 +303,7 @@ def test_what_is_counted_once_is_one_incident_on_random_histories() -> None:
         for one in told:
             suite = one.product.suite
             pending = {
-                group.first.key.lane.box_key for group in one.groups if group.label is Label.PENDING
+                failed.key.lane.box_key for failed in one.failed if failed.label is Label.PENDING
             }
             for of in ((None, None), (suite, None)):
                 counted[of] += 1

@@ -9,6 +9,7 @@ from datetime import datetime
 from uuid import UUID
 
 from hwci.analysis.outcomes import ProductOutcomes, RunOutcomes
+from hwci.contract.runs.commits import ChangeList
 from hwci.contract.runs.runs import TestResult
 from hwci.contract.vocabulary import Outcome
 from hwci.engine.facts import Facts, FailureKey, Lane, Product, Report, TestItem, failure_id
@@ -44,6 +45,18 @@ class FullRecordedRuns(FullHistory):
                     found[lane][one.sha] = order.index(one.sha)
         return found
 
+    def listings_back(
+        self, repo_key: str, shas: Sequence[str], steps: int, oldest: str = ""
+    ) -> Mapping[str, ChangeList]:
+        found, wanted = dict(self.first_listing(repo_key, shas)), {*shas}
+        known = {*shas}
+        for _ in range(steps):
+            lists = (found[sha] for sha in wanted - {oldest} if sha in found)
+            wanted = {one.base_sha for one in lists if one.base_sha is not None} - known
+            known |= wanted
+            found |= self.first_listing(repo_key, [*wanted])
+        return found
+
     def places(
         self, commits: Mapping[tuple[str, str], Collection[str]]
     ) -> Mapping[tuple[str, str], Mapping[str, Place]]:
@@ -53,7 +66,7 @@ class FullRecordedRuns(FullHistory):
             found[branch] = {sha: place for sha, place in placed if place is not None}
         return found
 
-    def last_passes(self, failures: Sequence[FailureKey], back: int) -> Sequence[Place | None]:
+    def last_passes(self, failures: Sequence[FailureKey], back: int) -> Sequence[str | None]:
         branches = {(lane.repo_key, lane.branch) for lane, _ in failures}
         ordered = {branch: sorted(self._places[branch].values()) for branch in branches}
         last = []
@@ -62,7 +75,7 @@ class FullRecordedRuns(FullHistory):
             at = places.index(self._places[lane.repo_key, lane.branch][sha])
             near = places[max(0, at - back) : at + 1]
             passed = [place for place in self._passes(lane) if place in near]
-            last.append(passed[-1] if passed else None)
+            last.append(passed[-1].sha if passed else None)
         return last
 
     def failed_attempts(self, failures: Collection[UUID]) -> Mapping[UUID, int]:

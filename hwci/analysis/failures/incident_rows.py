@@ -7,15 +7,16 @@ from hwci.contract.failures.incidents import Incident, IncidentFailure
 from hwci.contract.runs.commits import CommitSubject
 from hwci.contract.statements import Certainty
 from hwci.contract.vocabulary import Verdict
+from hwci.engine.history import Episode
 from hwci.engine.page.failures import broken_range
-from hwci.engine.rules.labels import Group
 
 
 def incident_row(described: Described, most: int) -> Incident:
     """Return an incident as answers have it, with so many rows of each list."""
-    incident, commit = described.incident, described.incident.first_commit
+    incident, failures = described.incident, described.failures
+    commit = incident.first_commit
     return Incident(
-        id=incident.first.first.id,
+        id=incident.first.id,
         repo_key=incident.product.repo_key,
         suite=incident.product.suite,
         branch=incident.lane.branch,
@@ -23,17 +24,17 @@ def incident_row(described: Described, most: int) -> Incident:
         on_main_branch=incident.on_main_branch,
         label=incident.label,
         since=incident.since,
-        last_failed_at=incident.last_failed_at,
-        commits=incident.commits,
+        last_failed_at=failures.last_failed_at,
+        commits=len(failures.shas),
         times=incident.times,
         first_commit=CommitSubject(
-            sha=incident.first.first.key.sha, subject="" if commit is None else commit.subject
+            sha=incident.first.key.sha, subject="" if commit is None else commit.subject
         ),
         suspects=broken_range(incident.suspects),
         fix_sha=incident.fix,
         verdicts=tuple(verdict for verdict in Verdict if verdict in incident.verdicts),
-        runs=incident.runs,
-        reruns=incident.reruns,
+        runs=failures.runs,
+        reruns=failures.reruns,
         retries=described.retries,
         merged_into=described.merged,
         tests=tuple(incident.tests[:most]),
@@ -46,19 +47,18 @@ def incident_row(described: Described, most: int) -> Incident:
         look_first=described.look_first,
         suspects_differ=described.suspects_differ,
         history=_certain(described),
-        failures=tuple(map(_failure, incident.groups[:most])),
-        failures_total=len(incident.groups),
+        failures=tuple(_failure(failed.episode) for failed in incident.failed[:most]),
+        failures_total=len(incident.failed),
     )
 
 
-def _failure(group: Group) -> IncidentFailure:
-    first = group.first
+def _failure(episode: Episode) -> IncidentFailure:
     return IncidentFailure(
-        id=first.id,
-        test_id=first.key.lane.test_id,
-        box_key=first.key.lane.box_key,
-        since=first.first.started_at,
-        commits=len(group.failures),
+        id=episode.id,
+        test_id=episode.key.lane.test_id,
+        box_key=episode.key.lane.box_key,
+        since=episode.started_at,
+        commits=episode.commits,
     )
 
 

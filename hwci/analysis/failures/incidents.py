@@ -3,20 +3,20 @@
 
 What failures have in common that one cause explains is decided in `one_cause.py`, and why its
 commits are others than those of a single failure is said in `suspects_differ.py`.
-The label and the group of a failure are rules (`engine/rules/labels.py`); no count of failures
-changes through an incident.
+The label of a failure and which count as one are rules (`engine/rules/labels.py`); no count of
+failures changes through an incident.
 """
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from itertools import chain
+from itertools import chain, islice
 from typing import NamedTuple
 from uuid import UUID
 
 from hwci.analysis.failures.look_first import Evidence, PassedBefore, look_first
-from hwci.analysis.failures.one_cause import Caused, CauseKey, Ends, Failed, causes_of
+from hwci.analysis.failures.one_cause import Caused, CauseKey, Failed, causes_of
 from hwci.analysis.failures.suspects_differ import OfFailure, suspects_differ
 from hwci.analysis.flaky.suspect_words import LIKELY
 from hwci.analysis.flaky.suspects import SeenProduct, Since
@@ -25,11 +25,11 @@ from hwci.contract.failures.incidents import Merged
 from hwci.contract.runs.commits import ChangeList, Commit
 from hwci.contract.vocabulary import Label, Outcome, Verdict
 from hwci.engine.facts import Lane, Product, TestKey
-from hwci.engine.history import Failure, History, Scope
+from hwci.engine.history import Episode, Failure, History, Scope
 from hwci.engine.periods import Period, equal_slots
 from hwci.engine.rules.changes import UnderTest, broken_by
 from hwci.engine.rules.classify import Classifier
-from hwci.engine.rules.labels import Group, groups_of
+from hwci.engine.rules.labels import label_of, review_of
 
 Merges = Mapping[str, Mapping[str, datetime]]
 """Merges of a repository by branch, that with most first: their commits, and when they merged."""
@@ -37,25 +37,18 @@ Merges = Mapping[str, Mapping[str, datetime]]
 
 @dataclass(frozen=True, slots=True)
 class Incident:
-    """Groups with one cause, the first to fail first. `causes`: that of each; `tested`: the changes
-    under test at the first failure of each. `merges`: those of the period and its repository, the
-    branch with most of them first.
+    """Episodes with one cause, the first to fail first. `causes`: that of each. `merges`: those of
+    the period and its repository, the branch with most of them first.
     """
 
-    groups: tuple[Group, ...]
+    failed: tuple[Failed, ...]
     causes: tuple[Caused, ...]
-    tested: tuple[UnderTest, ...]
     merges: Merges
 
     @property
-    def first(self) -> Group:
-        """The group that failed first, and gives the incident its identity."""
-        return self.groups[0]
-
-    @property
-    def failures(self) -> Sequence[Failure]:
-        """The failures of all groups."""
-        return [failure for group in self.groups for failure in group.failures]
+    def first(self) -> Episode:
+        """The episode that began first, and gives the incident its identity."""
+        return self.failed[0].episode
 
     @property
     def suspects(self) -> tuple[Commit, ...] | None:
@@ -72,13 +65,13 @@ class Incident:
     def first_commit(self) -> Commit | None:
         """The commit on which the first of them failed, as a report listed it; None if none did."""
         listed = () if self.changes is None else self.changes.commits
-        sha = self.first.first.key.sha
+        sha = self.first.key.sha
         return next((commit for commit in reversed(listed) if commit.sha == sha), None)
 
     @property
     def changes(self) -> ChangeList | None:
         """The changes under test where the first of them failed."""
-        return self.tested[0].changes
+        return self.failed[0].tested.changes
 
     @property
     def fix(self) -> str | None:
@@ -97,13 +90,13 @@ class Incident:
 
     @property
     def product(self) -> Product:
-        """The product of all groups."""
+        """The product of all episodes."""
         return self.lane.product
 
     @property
     def lane(self) -> Lane:
         """Where it failed first."""
-        return self.first.first.key.lane
+        return self.first.key.lane
 
     @property
     def on_merge_branch(self) -> bool:
@@ -117,83 +110,77 @@ class Incident:
 
     @property
     def label(self) -> Label:
-        """Pending if one of its groups is, else resolved."""
-        is_pending = any(group.label is Label.PENDING for group in self.groups)
-        return Label.PENDING if is_pending else self.first.label
-
-    @property
-    def not_seen(self) -> Mapping[str, datetime]:
-        """The boxes that have not run its tests since it passed again elsewhere, by name, each with
-        the start of its last failing run.
-        """
-        seen: dict[str, datetime] = {}
-        for group in self.groups if self.fix is not None else ():
-            if group.label is Label.PENDING:
-                box = group.first.key.lane.box_key
-                at = max(failure.last_started_at for failure in group.failures)
-                seen[box] = max(at, seen.get(box, at))
-        return dict(sorted(seen.items()))
+        """Pending if one of its episodes is, else resolved."""
+        is_pending = any(failed.label is Label.PENDING for failed in self.failed)
+        return Label.PENDING if is_pending else self.failed[0].label
 
     @property
     def since(self) -> datetime:
         """Start of the first failing run."""
-        return self.first.first.first.started_at
-
-    @property
-    def last_failed_at(self) -> datetime:
-        """Start of the last failing run."""
-        return max(failure.last_started_at for failure in self.failures)
-
-    @property
-    def shas(self) -> Collection[str]:
-        """The commits on which something of it failed."""
-        return {failure.key.sha for failure in self.failures}
-
-    @property
-    def commits(self) -> int:
-        """On how many commits something of it failed."""
-        return len(self.shas)
+        return self.first.started_at
 
     @property
     def tests(self) -> Sequence[str]:
         """The tests that failed, by name."""
-        return sorted({group.first.key.lane.test_id for group in self.groups})
+        return sorted({failed.key.lane.test_id for failed in self.failed})
 
     @property
     def boxes(self) -> Sequence[str]:
         """The boxes on which something of it failed, by name."""
-        return sorted({group.first.key.lane.box_key for group in self.groups})
+        return sorted({failed.key.lane.box_key for failed in self.failed})
 
     @property
     def verdicts(self) -> Collection[Verdict]:
         """The verdicts of the harness."""
-        return {group.first.first.verdict for group in self.groups}
+        return {failed.episode.verdict for failed in self.failed}
+
+
+class Failures(NamedTuple):
+    """The failures of an incident, by its episodes."""
+
+    of_each: Sequence[Sequence[Failure]]
+
+    @property
+    def all(self) -> Sequence[Failure]:
+        """Them, one after the other."""
+        return [*chain.from_iterable(self.of_each)]
+
+    @property
+    def last_failed_at(self) -> datetime:
+        """Start of the last failing run."""
+        return max(failure.last_started_at for failure in self.all)
+
+    @property
+    def shas(self) -> Collection[str]:
+        """The commits on which something of it failed."""
+        return {failure.key.sha for failure in self.all}
 
     @property
     def runs(self) -> int:
         """How many results failed."""
-        return sum(failure.items for failure in self.failures)
+        return sum(failure.items for failure in self.all)
 
     @property
     def reruns(self) -> int:
         """How many of them were a test that had failed before on that commit and box. It failed
         again each time: had it passed once, it would be a flake.
         """
-        return self.runs - len(self.failures)
+        return self.runs - len(self.all)
 
 
 class Described(NamedTuple):
-    """An incident with what is asked for each that is shown. `retries`: attempts after the first
-    one within a run, which failed too. `passes_on`: the other boxes, by name, on which a test of it
-    passed on one of its failing commits, and none failed on one. `only_box`: it fails on one box,
-    and no other ran one of its tests in the period. `merged`: None if no report or merge tells that
-    it was. `look_first`: None if it is resolved. `suspects_differ`, with which it ends: why its
-    suspects are others than "Broken by" of one of its failures names; None if they are not.
-    `history`: since when the test that failed first fails, by all its runs of the period; None if
-    they do not tell, or tell of another time.
+    """An incident with its failures, and what is asked for each that is shown. `retries`: attempts
+    after the first one within a run, which failed too. `passes_on`: the other boxes, by name, on
+    which a test of it passed on one of its failing commits, and none failed on one. `only_box`: it
+    fails on one box, and no other ran one of its tests in the period. `merged`: None if no report
+    or merge tells that it was. `look_first`: None if it is resolved. `suspects_differ`, with which
+    it ends: why its suspects are others than "Broken by" of one of its failures names; None if they
+    are not. `history`: since when the test that failed first fails, by all its runs of the period;
+    None if they do not tell, or tell of another time.
     """
 
     incident: Incident
+    failures: Failures
     retries: int
     passes_on: Sequence[str]
     only_box: bool
@@ -205,21 +192,8 @@ class Described(NamedTuple):
 
 def incidents(history: RecordedRuns, scope: Scope, period: Period) -> list[Incident]:
     """Return the incidents with a failure in the period, the last to begin first."""
-    groups = [
-        group
-        for group in groups_of(history, history.failures(scope, period))
-        if group.label is not Label.FLAKE
-    ]
-    groups.sort(key=lambda group: (group.first.first.started_at, group.first.id.int))
-    classifier, failed = Classifier(history), []
-    for group in groups:
-        history.check_time()
-        ends = Ends(group.label, group.fix, group.first.first.verdict is Verdict.INFRA)
-        tested = classifier.under_test(group)
-        failed.append(Failed(group.first.key, group.last.key.sha, ends, tested))
-    causes = causes_of(
-        history, period, failed, lambda wanted: [groups[at].failures for at in wanted]
-    )
+    failed = _failed(history, scope, period)
+    causes = causes_of(history, period, failed)
     merges = _merges(history, Scope(scope.repo_key), period)
     together: dict[CauseKey, list[int]] = defaultdict(list)
     for at, caused in enumerate(causes):
@@ -227,16 +201,38 @@ def incidents(history: RecordedRuns, scope: Scope, period: Period) -> list[Incid
     return sorted(
         (
             Incident(
-                groups=tuple(groups[at] for at in members),
+                failed=tuple(failed[at] for at in members),
                 causes=tuple(causes[at] for at in members),
-                tested=tuple(failed[at].tested for at in members),
-                merges=merges.get(groups[members[0]].first.key.lane.repo_key, {}),
+                merges=merges.get(failed[members[0]].key.lane.repo_key, {}),
             )
             for members in together.values()
         ),
-        key=lambda incident: (incident.since, incident.first.first.id.int),
+        key=lambda incident: (incident.since, incident.first.id.int),
         reverse=True,
     )
+
+
+def _failed(history: History, scope: Scope, period: Period) -> list[Failed]:
+    """Return what failed in a period, the first to begin first."""
+    episodes = sorted(
+        history.episodes_failed(scope, period),
+        key=lambda episode: (episode.started_at, episode.id.int),
+    )
+    reviews = history.reviews(chain.from_iterable(episode.reviewed for episode in episodes))
+    classifier, failed = Classifier(history), []
+    for episode, changes in zip(episodes, history.under_test(episodes), strict=True):
+        history.check_time()
+        label = label_of(False, episode.fix, review_of(episode.reviewed, reviews))
+        files = classifier.files_of(episode.key.lane.product)
+        failed.append(Failed(episode, label, UnderTest(files, changes)))
+    return failed
+
+
+def failures_by_incident(history: History, incidents: Sequence[Incident]) -> list[Failures]:
+    """Return the failures of each of these incidents."""
+    episodes = [failed.episode for incident in incidents for failed in incident.failed]
+    members = iter(history.members(episodes))
+    return [Failures([*islice(members, len(incident.failed))]) for incident in incidents]
 
 
 def failures_of(
@@ -245,7 +241,8 @@ def failures_of(
     """Count the failures of incidents one by one, as their list does: those that failed in the
     period. The first and the last run of nearly all of them say so.
     """
-    failures = [failure for incident in incidents for failure in incident.failures]
+    of_each = failures_by_incident(history, incidents)
+    failures = [failure for failures in of_each for failure in failures.all]
     unsure = [
         failure.id
         for failure in failures
@@ -262,9 +259,9 @@ def described(
     history: RecordedRuns, incidents: Sequence[Incident], period: Period
 ) -> list[Described]:
     """Describe incidents of a period."""
-    failures = [incident.failures for incident in incidents]
-    attempts = history.failed_attempts([failure.id for failure in chain.from_iterable(failures)])
-    others = history.elsewhere([[failure.key for failure in members] for members in failures])
+    failures = failures_by_incident(history, incidents)
+    attempts = history.failed_attempts([failure.id for of in failures for failure in of.all])
+    others = history.elsewhere([[failure.key for failure in of.all] for of in failures])
     ran_on = _ran_on(history, incidents, period)
     passed = _passed_before(
         history, [incident for incident in incidents if incident.label is Label.PENDING]
@@ -277,19 +274,19 @@ def described(
     for product, of_product in seen.items():
         of_product.suggest([it.lane.test_id for it in incidents if it.product == product])
     differing, rows = _differing(history, incidents), []
-    for incident, elsewhere, differ in zip(incidents, others, differing, strict=True):
+    for incident, of, elsewhere, differ in zip(incidents, failures, others, differing, strict=True):
         history.check_time()
-        retries = sum(attempts[failure.id] for failure in incident.failures) - incident.runs
+        retries = sum(attempts[failure.id] for failure in of.all) - of.runs
         passes_on = _passes_on(incident, elsewhere)
         only_box = len(_boxes_of(incident, ran_on)) == 1
         merged, looked = _merged(history, incident), None
         if incident.label is Label.PENDING:
-            before = passed[incident.first.first.id]
-            looked = look_first(_evidence(history, incident, passes_on, before, merged))
+            before = passed[incident.first.id]
+            looked = look_first(_evidence(history, incident, of, passes_on, before, merged))
             looked = looked if differ is None else f"{looked}. {differ}"
         since = _since(incident, seen.get(incident.product))
         rows.append(
-            Described(incident, retries, passes_on, only_box, merged, looked, differ, since)
+            Described(incident, of, retries, passes_on, only_box, merged, looked, differ, since)
         )
     return rows
 
@@ -301,7 +298,7 @@ def _since(incident: Incident, seen: SeenProduct | None) -> Since | None:
     suggested = None if seen is None else seen.suggested(incident.lane.test_id)
     if suggested is None or isinstance(suggested, str):
         return None
-    since, first = suggested.since, incident.first.first.key
+    since, first = suggested.since, incident.first.key
     later = since.after(first.sha) if since.branch == first.lane.branch else None
     return None if later is None or later >= LIKELY else since
 
@@ -350,7 +347,7 @@ def _passed_before(history: History, incidents: Sequence[Incident]) -> Mapping[U
     """Return the last passed commit before the first failure of each incident, by the id of that,
     if its changes under test name it.
     """
-    firsts = [incident.first.first for incident in incidents]
+    firsts = [incident.first for incident in incidents]
     named = [
         ()
         if (sent := incident.changes) is None
@@ -364,19 +361,15 @@ def _passed_before(history: History, incidents: Sequence[Incident]) -> Mapping[U
 
 def _differing(history: History, incidents: Sequence[Incident]) -> list[str | None]:
     """Return why the suspects of each incident differ from those of its failures."""
-    failures = [
-        (group.first.key, tested)
-        for incident in incidents
-        for group, tested in zip(incident.groups, incident.tested, strict=True)
-    ]
+    failures = [(failed.key, failed.tested) for incident in incidents for failed in incident.failed]
     alone = iter(broken_by(history, failures))
     return [
         suspects_differ(
             incident.suspects,
             incident.times,
             [
-                OfFailure(group.first.key, next(alone), caused)
-                for group, caused in zip(incident.groups, incident.causes, strict=True)
+                OfFailure(failed.key, next(alone), caused)
+                for failed, caused in zip(incident.failed, incident.causes, strict=True)
             ],
         )
         for incident in incidents
@@ -386,25 +379,40 @@ def _differing(history: History, incidents: Sequence[Incident]) -> list[str | No
 def _evidence(
     history: History,
     incident: Incident,
+    failures: Failures,
     passes_on: Sequence[str],
     passed: str | None,
     merged: Merged | None,
 ) -> Evidence:
     first = incident.first
     return Evidence(
-        box=first.first.key.lane.box_key,
+        box=first.key.lane.box_key,
         boxes=incident.boxes,
         is_elsewhere=bool(passes_on),
         verdicts=frozenset(incident.verdicts),
-        runs=max(sum(failure.items for failure in group.failures) for group in incident.groups),
+        runs=max(sum(failure.items for failure in members) for members in failures.of_each),
         suspects=incident.suspects,
-        first=first.first.key.sha,
-        last=first.last.key.sha,
+        first=first.key.sha,
+        last=first.last_sha,
         before=None if passed is None else _before(history, incident.lane, passed, incident.since),
         passes_on_branch=_passing_branch(merged),
         fix=incident.fix,
-        not_seen=incident.not_seen,
+        not_seen=_not_seen(incident, failures),
     )
+
+
+def _not_seen(incident: Incident, failures: Failures) -> Mapping[str, datetime]:
+    """Return the boxes that have not run its tests since it passed again elsewhere, by name, each
+    with the start of its last failing run.
+    """
+    seen: dict[str, datetime] = {}
+    if incident.fix is not None:
+        for failed, members in zip(incident.failed, failures.of_each, strict=True):
+            if failed.label is Label.PENDING:
+                box = failed.key.lane.box_key
+                at = max(failure.last_started_at for failure in members)
+                seen[box] = max(at, seen.get(box, at))
+    return dict(sorted(seen.items()))
 
 
 def _before(history: History, lane: Lane, sha: str, since: datetime) -> PassedBefore:
@@ -438,14 +446,14 @@ def _merged(history: RecordedRuns, incident: Incident) -> Merged | None:
     """Return where a commit was merged to: a report of the branch mentions it, or a merge is it."""
     if incident.label is not Label.PENDING or incident.on_merge_branch:
         return None
-    sha = incident.first.first.key.sha
+    sha = incident.first.key.sha
     for branch, merges in incident.merges.items():
         place = history.place(incident.product.repo_key, branch, sha)
         since = merges.get(sha) if place is None else place.started_at
         if since is not None:
             ended = Counter(
-                history.last_outcome(group.first.key.lane._replace(branch=branch), since)
-                for group in incident.groups
+                history.last_outcome(failed.key.lane._replace(branch=branch), since)
+                for failed in incident.failed
             )
             return Merged(
                 branch=branch,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What groups of failures have in common that one cause explains.
+"""What episodes have in common that one cause explains.
 
 Those of one test on boxes that are alike are a pool first (`pool.py`), with one beginning and one
 end. Then pools of one product and branch have one cause if they began with the same commits and
@@ -9,7 +9,7 @@ suspected, or the bench is, those that fail together again and again have one, t
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from hwci.analysis.failures.co_failure import failing_together
@@ -17,9 +17,9 @@ from hwci.analysis.failures.pool import Stretch, pooled
 from hwci.analysis.failures.since_pass import Asked, commits_since
 from hwci.analysis.outcomes import RecordedRuns
 from hwci.contract.runs.commits import Commit
-from hwci.contract.vocabulary import Label
+from hwci.contract.vocabulary import Label, Verdict
 from hwci.engine.facts import FailureKey, Lane
-from hwci.engine.history import Failure
+from hwci.engine.history import Episode
 from hwci.engine.periods import Period
 from hwci.engine.rules.changes import UnderTest, broken_by
 
@@ -38,14 +38,24 @@ class Ends(NamedTuple):
 
 
 class Failed(NamedTuple):
-    """What the cause of a group rests on. `key`: of its first failure; `last`: the last failing
-    commit; `tested`: the changes under test at the first.
+    """An episode, and what its cause rests on. `tested`: the changes under test at its first
+    failure.
     """
 
-    key: FailureKey
-    last: str
-    ends: Ends
+    episode: Episode
+    label: Label
     tested: UnderTest
+
+    @property
+    def key(self) -> FailureKey:
+        """The first failure."""
+        return self.episode.key
+
+    @property
+    def ends(self) -> Ends:
+        """How it ended."""
+        episode = self.episode
+        return Ends(self.label, episode.fix, episode.verdict is Verdict.INFRA)
 
 
 class Began(NamedTuple):
@@ -61,8 +71,8 @@ class Began(NamedTuple):
 
 
 class Caused(NamedTuple):
-    """The cause of a group, which others of its incident have in common and no other has. `began`
-    and `ends`: of its pool; `passed`: the last commit before it that passed on its own box.
+    """The cause of an episode, which others of its incident have in common and no other has.
+    `began` and `ends`: of its pool; `passed`: the last commit before it that passed on its own box.
     """
 
     cause: CauseKey
@@ -72,25 +82,18 @@ class Caused(NamedTuple):
 
 
 class _Pool(NamedTuple):
-    """Groups of one test that are one: their numbers, and how they began and ended."""
+    """Episodes of one test that are one: their numbers, and how they began and ended."""
 
     members: Sequence[int]
     began: Began
     ends: Ends
 
 
-def causes_of(
-    history: RecordedRuns,
-    period: Period,
-    failed: Sequence[Failed],
-    members: Callable[[Sequence[int]], Iterable[Sequence[Failure]]],
-) -> list[Caused]:
-    """Return the cause of each group. `members` returns the failures of those of some groups that
-    have several, each in order of place; groups are numbered as in `failed`.
-    """
+def causes_of(history: RecordedRuns, period: Period, failed: Sequence[Failed]) -> list[Caused]:
+    """Return the cause of each episode."""
     stretches, numbers = _stretches(history, failed), range(len(failed))
     pools = _pools(history, failed, stretches, numbers, {})
-    common = _again_and_again(history, period, failed, pools, members)
+    common = _again_and_again(history, period, failed, pools)
     if common:
         # What fails beside them now and then is another pool.
         tests = {_test_of(failed[at]) for at in numbers if failed[at].key in common}
@@ -123,16 +126,19 @@ def cause_of(first: FailureKey, ends: Ends, suspects: tuple[Commit, ...] | None)
 
 
 def _stretches(history: RecordedRuns, failed: Sequence[Failed]) -> list[Stretch]:
-    passed = history.last_passes([group.key for group in failed], COMMITS_BACK)
+    passed = history.last_passes([of.key for of in failed], COMMITS_BACK)
     wanted: dict[tuple[str, str], set[str]] = defaultdict(set)
-    for (lane, sha), last, (_, fix, _), _ in failed:
-        wanted[lane.repo_key, lane.branch].update(filter(None, (sha, last, fix)))
+    for (episode, *_), before in zip(failed, passed, strict=True):
+        lane, sha = episode.key
+        named = filter(None, (sha, episode.last_sha, before, episode.fix))
+        wanted[lane.repo_key, lane.branch].update(named)
     places = history.places(wanted)
     stretches = []
-    for ((lane, sha), last, (_, fix, _), _), before in zip(failed, passed, strict=True):
+    for (episode, *_), before in zip(failed, passed, strict=True):
+        lane, sha = episode.key
         place = places[lane.repo_key, lane.branch]
-        passes = None if fix is None else place[fix]
-        stretches.append(Stretch(place[sha], place[last], before, passes))
+        passes = (None if sha is None else place[sha] for sha in (before, episode.fix))
+        stretches.append(Stretch(place[sha], place[episode.last_sha], *passes))
     return stretches
 
 
@@ -143,8 +149,8 @@ def _pools(
     numbers: Iterable[int],
     common: Mapping[FailureKey, int],
 ) -> list[_Pool]:
-    """Return the pools of the groups with these numbers, which are all of some tests. `common`: the
-    numbers of what fails together again and again, which is apart from others.
+    """Return the pools of the episodes with these numbers, which are all of some tests. `common`:
+    the numbers of what fails together again and again, which is apart from others.
     """
     of_test: dict[object, list[int]] = defaultdict(list)
     for at in numbers:
@@ -165,10 +171,10 @@ def _pools(
     ]
 
 
-def _test_of(group: Failed) -> tuple[object, ...]:
-    """Return what the groups of a pool have in common, whichever box they are of."""
-    repo_key, suite, test_id, _, branch = group.key.lane
-    return repo_key, suite, test_id, branch, group.ends.of_bench
+def _test_of(failed: Failed) -> tuple[object, ...]:
+    """Return what the episodes of a pool have in common, whichever box they are of."""
+    repo_key, suite, test_id, _, branch = failed.key.lane
+    return repo_key, suite, test_id, branch, failed.ends.of_bench
 
 
 def _ends(ends: Sequence[Ends], stretches: Sequence[Stretch]) -> Ends:
@@ -198,7 +204,7 @@ def _beginnings(
     beginnings = []
     touching: dict[tuple[int, int], tuple[Commit, ...]] = {}  # by what began with the same commits
     for at, passed, commits in zip(firsts, passes, since, strict=True):
-        key, _, _, (files, _, _) = failed[at]
+        key, files = failed[at].key, failed[at].tested.files
         if at in alone:
             beginnings.append(Began(key, None, commits, alone[at]))
             continue
@@ -232,9 +238,9 @@ def _since(
     """Return the commits between; tests that began together are asked once."""
     questions: dict[tuple[str, int, str | None], Asked] = {}
     keys = []
-    for group, passed in zip(firsts, passes, strict=True):
-        repo_key, changes = group.key.lane.repo_key, group.tested.changes
-        key = (repo_key, id(group.tested.sent), None if passed is None else passed.sha)
+    for first, passed in zip(firsts, passes, strict=True):
+        repo_key, changes = first.key.lane.repo_key, first.tested.changes
+        key = (repo_key, id(first.tested.sent), None if passed is None else passed.sha)
         keys.append(key)
         if changes is not None:
             questions[key] = Asked(repo_key, changes, key[2])
@@ -247,7 +253,6 @@ def _again_and_again(
     period: Period,
     failed: Sequence[Failed],
     pools: Sequence[_Pool],
-    members: Callable[[Sequence[int]], Iterable[Sequence[Failure]]],
 ) -> Mapping[FailureKey, int]:
     """Return the number of the cause of those that fail together again and again. A commit that is
     suspected explains them, but not where the harness blames the bench.
@@ -263,9 +268,12 @@ def _again_and_again(
         return history.commits_run(lanes, period)
 
     def went_on(lanes: Collection[Lane]) -> Mapping[Lane, Collection[str]]:
+        episodes = [failed[at].episode for at in numbers if failed[at].key.lane in lanes]
+        longer = [episode for episode in episodes if episode.commits > 1]
         commits: dict[Lane, set[str]] = defaultdict(set)
-        for first, *later in members([at for at in numbers if failed[at].key.lane in lanes]):
-            commits[first.key.lane].update(failure.key.sha for failure in later)
+        for episode, failures in zip(longer, history.members(longer), strict=True):
+            shas = {failure.key.sha for failure in failures}
+            commits[episode.key.lane] |= shas - {episode.key.sha}
         return commits
 
     beginnings = [failed[at].key for at in numbers]

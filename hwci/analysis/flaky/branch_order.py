@@ -6,11 +6,12 @@ This module decides the order from places and lists of changes. It knows no test
 
 from collections.abc import Collection, Mapping, Sequence
 
+from hwci.analysis.outcomes import RecordedRuns
 from hwci.contract.flaky.suspects import BranchCommit
 from hwci.contract.runs.commits import ChangeList, Commit
 from hwci.contract.vocabulary import CommitKind, FileKind
 from hwci.engine.facts import Product
-from hwci.engine.history import History, Place
+from hwci.engine.history import Place
 from hwci.engine.rules.changes import ProductFiles, last_place, product_files
 
 COMMITS_MAX = 500
@@ -20,7 +21,7 @@ _LISTS_MAX = 20
 
 
 def branch_order(
-    history: History, product: Product, branch: str, shas: set[str]
+    history: RecordedRuns, product: Product, branch: str, shas: set[str]
 ) -> list[BranchCommit] | None:
     """Return the commits of a branch that ran, by their places, each after those that were listed
     since the one before and did not run themselves. The first list with a commit may be of a run of
@@ -28,9 +29,10 @@ def branch_order(
     wherever else lists name it. None: by what was listed, commits come before one another in a
     circle, as rebases may say.
     """
-    placed = (history.place(product.repo_key, branch, sha) for sha in shas)
-    places = sorted(filter(None, placed))[-COMMITS_MAX:]
-    listings = _listings(history, product.repo_key, [place.sha for place in places])
+    [placed] = history.places({(product.repo_key, branch): shas}).values()
+    places = sorted(placed.values())[-COMMITS_MAX:]
+    newest, oldest = [place.sha for place in places], places[0].sha if places else ""
+    listings = history.listings_back(product.repo_key, newest, _LISTS_MAX - 1, oldest)
     if _in_a_circle(listings):
         return None
     config = history.config(product)
@@ -48,25 +50,6 @@ def branch_order(
         own = listed[-1] if listed else Commit(place.sha, files_truncated=True)
         order[place.sha] = _ordered(own, files if whole else None, place)
     return list(order.values())
-
-
-def _listings(history: History, repo_key: str, shas: Sequence[str]) -> Mapping[str, ChangeList]:
-    """Return the first list with each of these commits, and those with the bases of these lists,
-    back to the first of these commits.
-    """
-    listings: dict[str, ChangeList] = {}
-    wanted, known = {*shas}, {*shas}
-    for _ in range(_LISTS_MAX):
-        more = history.first_listing(repo_key, [*wanted]) if wanted else {}
-        listings.update(more)
-        known |= wanted
-        bases = {
-            changes.base_sha
-            for sha, changes in more.items()
-            if changes.base_sha and sha not in shas[:1]
-        }
-        wanted = bases - known
-    return listings
 
 
 def _listed_before(

@@ -6,18 +6,18 @@ cause explains are one incident (`incidents.py`): a commit that breaks ten tests
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from hwci.analysis.failures.one_cause import Began, CauseKey, Ends, Failed, causes_of
+from hwci.analysis.failures.one_cause import Began, CauseKey, Failed, causes_of
 from hwci.analysis.outcomes import RecordedRuns
 from hwci.analysis.periods.spread import spread
 from hwci.analysis.periods.trends import before_of
 from hwci.contract.periods.times_to_fix import IncidentTimes, TimesToFix
-from hwci.contract.vocabulary import Label, Verdict
+from hwci.contract.vocabulary import Label
 from hwci.engine.facts import Product
-from hwci.engine.history import Episode, Failure, History, Scope
+from hwci.engine.history import Episode, History, Scope
 from hwci.engine.periods import Period, last_days
 from hwci.engine.rules.changes import UnderTest
 from hwci.engine.rules.classify import Classifier
@@ -119,16 +119,9 @@ def _members(history: RecordedRuns, scope: Scope, period: Period) -> list[Member
     classifier, failed = Classifier(history), []
     for (episode, label), ran in zip(episodes, runs, strict=True):
         history.check_time()
-        ends = Ends(label, episode.fix, episode.verdict is Verdict.INFRA)
         tested = UnderTest(classifier.files_of(episode.key.lane.product), ran.under_test)
-        failed.append(Failed(episode.key, episode.last_sha, ends, tested))
-
-    def members(wanted: Sequence[int]) -> Iterator[Sequence[Failure]]:
-        some = [episode for episode, _ in map(episodes.__getitem__, wanted) if episode.commits > 1]
-        for failures in history.members(some):
-            yield sorted(failures, key=lambda failure: failure.place)
-
-    causes = causes_of(history, period, failed, members)
+        failed.append(Failed(episode, label, tested))
+    causes = causes_of(history, period, failed)
     merged = _merges(history, scope, period)
     return [
         Member(

@@ -18,7 +18,7 @@ from hwci.contract.runs.commits import ChangeList, Commit
 from hwci.contract.runs.merges import Merge
 from hwci.contract.vocabulary import Outcome, Trigger, Verdict
 from hwci.engine.facts import Facts, Lane, Part, Product, Report, SuiteConfig, TestItem
-from hwci.engine.history import History, Scope
+from hwci.engine.history import Scope
 from hwci.engine.periods import Period, Slots, equal_slots
 from tests.support.outcomes import by_name
 
@@ -244,14 +244,14 @@ def _about_episodes(
     history: RecordedRuns, scope: Scope, period: Period
 ) -> Iterator[tuple[str, object]]:
     episodes = sorted(history.episodes(scope, period), key=lambda one: one.id)
-    yield (
-        "episodes",
-        [replace(e, reviewed=tuple(sorted(e.reviewed)), decision=None) for e in episodes],
-    )
+    failed = sorted(history.episodes_failed(scope, period), key=lambda one: one.id)
+    for name, some in (("episodes", episodes), ("episodes_failed", failed)):
+        yield name, [replace(e, reviewed=tuple(sorted(e.reviewed)), decision=None) for e in some]
+    yield "under_test", list(history.under_test(failed))
     members = [sorted(of, key=lambda one: one.place) for of in history.members(episodes)]
     yield "members", members
-    failed = [[one.key for one in of] for of in members]
-    groups = [[], [*chain(*failed)], *failed, *([one] for one in chain(*failed))]
+    keys = [[one.key for one in of] for of in members]
+    groups = [[], [*chain(*keys)], *keys, *([one] for one in chain(*keys))]
     yield "elsewhere", [set(of) for of in history.elsewhere(groups)]
     lanes = {one.key.lane for one in episodes}
     strange = {lane._replace(test_id="never ran") for lane in lanes}
@@ -290,8 +290,10 @@ def _about_failures(history: RecordedRuns, asked: random.Random) -> Iterator[tup
     )
 
 
-def _about_commits(history: History, facts: Facts) -> Iterator[tuple[str, object]]:
+def _about_commits(history: RecordedRuns, facts: Facts) -> Iterator[tuple[str, object]]:
     for repo_key in REPOS:
+        for steps, oldest in ((0, ""), (1, ""), (9, ""), (9, SHAS[0])):
+            yield "listings_back", dict(history.listings_back(repo_key, SHAS[:3], steps, oldest))
         yield "first_listing", dict(history.first_listing(repo_key, [*SHAS, "f" * 40]))
     for product in {Product(r.repo_key, r.suite) for r in facts.reports}:
         yield "config", history.config(product)

@@ -9,7 +9,7 @@ from dataclasses import replace
 from statistics import mean
 from typing import NamedTuple
 
-from hwci.analysis.failures.incidents import Incident, incidents
+from hwci.analysis.failures.incidents import Incident, failures_by_incident, incidents
 from hwci.analysis.failures.one_cause import CauseKey, Ends, cause_of
 from hwci.contract.runs.commits import Commit
 from hwci.contract.vocabulary import Label, Verdict
@@ -142,7 +142,10 @@ def pooled(fleet: Simulated) -> Pooled:
     found = incidents(history, Scope(), EVER)
     return _of_cause(
         fleet,
-        (Told([it.key for of in one.groups for it in of.failures], one.suspects) for one in found),
+        (
+            Told([it.key for it in of.all], one.suspects)
+            for one, of in zip(found, failures_by_incident(history, found), strict=True)
+        ),
     )
 
 

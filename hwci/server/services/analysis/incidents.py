@@ -4,7 +4,12 @@
 from functools import partial
 
 from hwci.analysis.failures.incident_rows import incident_row
-from hwci.analysis.failures.incidents import Incident, described, incidents
+from hwci.analysis.failures.incidents import (
+    Incident,
+    described,
+    failures_by_incident,
+    incidents,
+)
 from hwci.contract.failures import incidents as shapes
 from hwci.contract.shape import ListPage
 from hwci.engine.history import Listing
@@ -38,12 +43,19 @@ ANSWERS: Answers = {
 def incidents_of(about: Asked, query: IncidentsQuery) -> list[Incident]:
     """Return the incidents that a query asks for."""
     where = query.where
-    return [
+    rows = [
         incident
         for incident in incidents(*about)
         if query.label in {None, incident.label}
         and where.has_box(incident.boxes)
-        and where.has_commit(incident.lane.branch, incident.shas)
+        and where.branch in {None, incident.lane.branch}
+    ]
+    if where.sha is None:
+        return rows
+    return [
+        incident
+        for incident, failures in zip(rows, failures_by_incident(about.history, rows), strict=True)
+        if where.has_commit(incident.lane.branch, failures.shas)
     ]
 
 

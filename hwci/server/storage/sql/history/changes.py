@@ -6,7 +6,7 @@
 the runs that it returns.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 from uuid import UUID
@@ -39,6 +39,23 @@ WHERE c.org_id = ? AND c.repo_key = ?
 _FIRST_LISTING = f"""
 SELECT j.value, (SELECT w.changes_id {_LISTING} AND c.sha = j.value {_IN_ORDER} LIMIT 1)
 FROM json_each(?) j
+"""
+# The first list with each commit, and so many lists back from base to base, but for known ones.
+_LISTINGS_BACK = f"""
+WITH RECURSIVE hit (sha, number, steps) AS (
+  SELECT j.value, (SELECT w.changes_id {_LISTING} AND c.sha = j.value {_IN_ORDER} LIMIT 1), 0
+  FROM json_each(?) j
+  UNION
+  SELECT
+    b.base_sha,
+    (SELECT w.changes_id {_LISTING} AND c.sha = b.base_sha {_IN_ORDER} LIMIT 1),
+    h.steps + 1
+  FROM hit h
+  CROSS JOIN changes b ON b.org_id = ? AND b.id = h.number
+  WHERE h.steps < ? AND h.sha <> ? AND b.base_sha IS NOT NULL
+    AND b.base_sha NOT IN (SELECT j.value FROM json_each(?) j)
+)
+SELECT DISTINCT h.sha, h.number FROM hit h WHERE h.number IS NOT NULL
 """
 _UNDER_TEST = f"""
 {_RUN}
@@ -95,9 +112,19 @@ class ChangesAnswers(Answers):
 
     def first_listing(self, repo_key: str, shas: Sequence[str]) -> Mapping[str, ChangeList]:
         rows = self._connection.rows(_FIRST_LISTING, (self._org, repo_key, codec.texts(shas)))
-        listings = {sha: number for sha, number in rows if number is not None}
-        self._load_changes(listings.values())
-        return {sha: self._read_changes[number] for sha, number in listings.items()}
+        return self._listed([row for row in rows if row[1] is not None])
+
+    def listings_back(
+        self, repo_key: str, shas: Sequence[str], steps: int, oldest: str = ""
+    ) -> Mapping[str, ChangeList]:
+        known, repository = codec.texts(shas), (self._org, repo_key)
+        values = (*repository, known, *repository, self._org, steps, oldest, known)
+        return self._listed(self._connection.rows(_LISTINGS_BACK, values))
+
+    def _listed(self, rows: Sequence[tuple[str, int]]) -> Mapping[str, ChangeList]:
+        """Return the lists of changes with these numbers, each by the commit beside it."""
+        self._load_changes(number for _, number in rows)
+        return {sha: self._read_changes[number] for sha, number in rows}
 
     def changes_based_on(self, repo_key: str, sha: str) -> Sequence[RunChanges]:
         rows = self._connection.rows(_BASED_ON, (self._org, repo_key, sha))
@@ -105,17 +132,14 @@ class ChangesAnswers(Answers):
 
     def _load_changes(self, numbers: Iterable[int]) -> None:
         """Read several lists of changes at once."""
-        unread = set(numbers) - self._read_changes.keys()
-        self._read_changes.update(
-            report_rows.load_many_changes(self._connection, self._org, unread)
-        )
+        if unread := set(numbers) - self._read_changes.keys():
+            self._read_changes.update(
+                report_rows.load_many_changes(self._connection, self._org, unread)
+            )
 
     def _run_changes(self, row: Sequence[Any]) -> RunChanges:
         at, run_id, run_attempt, box_key, workflow, branch, sha, number, ci_run_id, ci_run = row
-        if number not in self._read_changes:
-            self._read_changes[number] = report_rows.load_changes(
-                self._connection, self._org, number
-            )
+        self._load_changes([number])
         order = ReportOrder(codec.from_micros(at), run_id, run_attempt, box_key)
         changes = self._read_changes[number]
         return RunChanges(order, ci_run_id, workflow, branch, sha, changes, ci_run)
@@ -133,7 +157,7 @@ class ChangesAnswers(Answers):
             for repo_key, suite, body in rows
         }
 
-    def reviews(self, failures: Collection[UUID] | None = None) -> Mapping[UUID, Review]:
+    def reviews(self, failures: Iterable[UUID] | None = None) -> Mapping[UUID, Review]:
         if failures is None:
             rows = self._connection.rows(_SELECT_REVIEW, (self._org,))
         else:

@@ -54,8 +54,9 @@ LEFT JOIN episode e
     ORDER BY o.first_rank DESC LIMIT 1
   )
 """
-_FAILING = f"{REPORTS} AND r.hello_ok = 1 {ITEMS} AND i.outcome = 1"
-_FAILING_OF_TESTS = f"{_FAILING} AND i.test IN (SELECT j.value FROM json_each(?) j)"
+FAILING = f"{REPORTS} AND r.hello_ok = 1 {ITEMS} AND i.outcome = 1"
+"""The failing items of products in a period."""
+_FAILING_OF_TESTS = f"{FAILING} AND i.test IN (SELECT j.value FROM json_each(?) j)"
 _WITH_GROUPS, _OF_TESTS = (
     f"""
 WITH hit AS MATERIALIZED (
@@ -74,7 +75,7 @@ CROSS JOIN failure f INDEXED BY failure_lane
   AND f.test = h.test AND f.passed = h.passed AND f.rank BETWEEN h.first_rank AND h.last_rank
 {_PLACE}
 """
-    for failing in (_FAILING, _FAILING_OF_TESTS)
+    for failing in (FAILING, _FAILING_OF_TESTS)
 )
 _TOGETHER = f"""
 WITH hit AS MATERIALIZED (
@@ -101,7 +102,7 @@ CROSS JOIN failure f INDEXED BY failure_lane
 """
 IS_FLAKE = "f.passed = 1 AND f.reviewed = 0"
 FLAKY = (
-    f"{_FAILING} CROSS JOIN failure f ON f.org_id = i.org_id AND f.id = i.failure_id AND {IS_FLAKE}"
+    f"{FAILING} CROSS JOIN failure f ON f.org_id = i.org_id AND f.id = i.failure_id AND {IS_FLAKE}"
 )
 _BY_ID = (
     f"SELECT e.fix_sha, {_FAILURE} FROM failure f{_PLACE}{_EPISODE} WHERE f.org_id = ? AND f.id = ?"
@@ -175,7 +176,7 @@ class FailureAnswers(Answers):
 
     def failing_items(self, scope: Scope, period: Period) -> Mapping[UUID, int]:
         rows = self._connection.rows(
-            f"SELECT i.failure_id, count(*) {_FAILING} GROUP BY i.failure_id",
+            f"SELECT i.failure_id, count(*) {FAILING} GROUP BY i.failure_id",
             self._window(scope, period),
         )
         return {codec.uuid_of(failure_id): items for failure_id, items in rows}

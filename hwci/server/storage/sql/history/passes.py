@@ -1,80 +1,87 @@
 # SPDX-License-Identifier: Apache-2.0
 # ruff: noqa: D102, S608 - the port documents each method; statements are constants
-"""Where tests passed last before they failed, for all failures of a period at once.
+"""Where tests passed last before they failed, for many failures at once.
 
-Nearly all passed on the commit that their box ran last before. That one is looked at first, and
-those further back for the other failures alone.
+The number of statements does not grow with the failures: first the ranks of the commits between
+which a pass may be, then these commits, then what ran on them.
 """
 
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from itertools import islice
-from typing import Any
-from uuid import UUID
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
+from typing import NamedTuple
 
-from hwci.engine.facts import FailureKey, failure_id
+from hwci.engine.derived.rows import Bench
+from hwci.engine.facts import FailureKey
 from hwci.engine.history import Place
+from hwci.engine.test_sets import mask_of, tests_in
 from hwci.server.storage.sql import codec
 from hwci.server.storage.sql.history.shown import ShownAnswers
 
-_NEAR = 16  # commits
-_AT_ONCE = 100
 _PLACES = """
 SELECT p.branch, p.started_at, p.way, p.position, p.sha
 FROM json_each(?) j
 CROSS JOIN place p ON p.org_id = ? AND p.repo_key = ? AND p.sha = j.value
 """
-_FAR = 1 << 62  # between two ranks, more than there can be
-_EARLIER = (
-    "b.org_id = f.org_id AND b.repo_key = q.repo_key AND b.branch = f.branch AND b.rank < f.rank"
+# The rank of each commit, and that of the commit so many before it, if there is one.
+_RANKS = """
+SELECT p.branch, p.sha, p.rank, (
+  SELECT b.rank
+  FROM place b INDEXED BY place_rank
+  WHERE b.org_id = p.org_id AND b.repo_key = p.repo_key AND b.branch = p.branch AND b.rank < p.rank
+  ORDER BY b.rank DESC LIMIT 1 OFFSET ?
 )
-_BACK = f"""
-coalesce(
-  (
-    SELECT b.rank
-    FROM place b INDEXED BY place_rank
-    WHERE {_EARLIER}
-    ORDER BY b.rank DESC LIMIT 1 OFFSET ?
-  ),
-  f.rank - {_FAR}
-)
+FROM json_each(?) j
+CROSS JOIN place p ON p.org_id = ? AND p.repo_key = ? AND p.sha = j.value
 """
-_LAST_RUN = f"""
-coalesce(
-  (
-    SELECT b.rank
-    FROM place b INDEXED BY place_rank
-    CROSS JOIN report r INDEXED BY report_commit
-      ON r.org_id = b.org_id AND r.sha = b.sha AND r.product_id = f.product_id
-      AND r.box_key = f.box_key AND r.hello_ok = 1
-    WHERE {_EARLIER} AND b.rank >= {_BACK}
-    ORDER BY b.rank DESC LIMIT 1
-  ),
-  f.rank
-)
-"""
-_REPORTS_FROM = f"""
-WITH hit AS MATERIALIZED (
-  SELECT f.id, f.product_id, f.box_key, q.repo_key, f.branch, f.rank, {{}} AS lowest
-  FROM failure f
-  CROSS JOIN product q ON q.org_id = f.org_id AND q.id = f.product_id
-  WHERE f.org_id = ? AND f.id IN ({", ".join("?" * _AT_ONCE)})
-)
-SELECT p.started_at, p.way, p.position, p.sha, h.id, r.template_id, r.fails
-FROM hit h
+_LOWEST = -(1 << 62)  # below all ranks
+_DIGITS = 20  # of a rank, with its sign
+# Each value of the list is a span, as `_Span.text` writes it.
+_WITHIN = f"""
+SELECT p.branch, p.rank, p.sha
+FROM json_each(?) j
 CROSS JOIN place p INDEXED BY place_rank
-  ON p.org_id = ? AND p.repo_key = h.repo_key AND p.branch = h.branch
-  AND p.rank BETWEEN h.lowest AND h.rank
-CROSS JOIN report r INDEXED BY report_commit
-  ON r.org_id = p.org_id AND r.sha = p.sha AND r.product_id = h.product_id AND r.box_key = h.box_key
-  AND r.hello_ok = 1
-"""
-_SINCE_LAST_RUN, _OF_ALL = map(_REPORTS_FROM.format, (_LAST_RUN, _BACK))
-"""The reports of a box on the commit of its failure and on the one it ran before, and those on all
-commits so far back.
+  ON p.org_id = ? AND p.repo_key = ? AND p.branch = substr(j.value, {2 * _DIGITS + 1})
+  AND p.rank BETWEEN CAST(substr(j.value, 1, {_DIGITS}) AS BIGINT)
+    AND CAST(substr(j.value, {_DIGITS + 1}, {_DIGITS}) AS BIGINT)
+ORDER BY p.branch, p.rank
 """
 
-_On = tuple[str, ...]  # the lane without its test, and the commit
+
+class _Branch(NamedTuple):
+    """A branch of a repository."""
+
+    repo_key: str
+    name: str
+
+
+class _Span(NamedTuple):
+    """The commits of a branch from one rank to another."""
+
+    branch: _Branch
+    first: int
+    last: int
+
+    @property
+    def text(self) -> str:
+        """It as a statement takes it."""
+        return f"{self.first:+0{_DIGITS}}{self.last:+0{_DIGITS}}{self.branch.name}"
+
+
+class _Ranks(NamedTuple):
+    """The rank of the first commit that counts before another, and of that itself."""
+
+    first: int
+    last: int
+
+
+class _On(NamedTuple):
+    """Where tests failed: on a bench, and a commit of a branch."""
+
+    bench: Bench
+    branch: _Branch
+    sha: str
 
 
 class PassAnswers(ShownAnswers):
@@ -94,38 +101,118 @@ class PassAnswers(ShownAnswers):
                     places[repo_key, branch][sha] = codec.to_place(at, way, position, sha)
         return places
 
-    def last_passes(self, failures: Sequence[FailureKey], back: int) -> Sequence[Place | None]:
-        passes: dict[FailureKey, Place] = {}
-        for statement, commits in ((_SINCE_LAST_RUN, min(_NEAR, back)), (_OF_ALL, back)):
-            waiting = {failure for failure in failures if failure not in passes}
-            passes.update(self._passes(statement, waiting, commits))
+    def last_passes(self, failures: Sequence[FailureKey], back: int) -> Sequence[str | None]:
+        together: dict[_On, dict[int, FailureKey]] = defaultdict(dict)
+        for failure, (on, test) in zip(failures, self._placed(failures), strict=True):
+            together[on][test] = failure
+        ranks = self._ranks([(on.branch, on.sha) for on in together], back)
+        spans = {on: _Span(on.branch, *ranks[on.branch, on.sha]) for on in together}
+        within = self._commits_in(spans.values())
+        passed = self._passed_on({sha for shas in within.values() for sha in shas})
+        passes: dict[FailureKey, str] = {}
+        for on, tests in together.items():
+            self.check_time()
+            waiting, of_bench = mask_of(tests), passed[on.bench]
+            for sha in reversed(within[spans[on]]):
+                if hit := waiting & of_bench.get(sha, 0):
+                    passes.update((tests[test], sha) for test in tests_in(hit))
+                    waiting ^= hit
+                if not waiting:
+                    break
         return [passes.get(failure) for failure in failures]
 
-    def _passes(
-        self, statement: str, failures: Collection[FailureKey], back: int
-    ) -> Iterator[tuple[FailureKey, Place]]:
-        """Yield the last pass of each failure that has one on the commits of a statement."""
+    def last_passes_before(
+        self, failures: Sequence[tuple[FailureKey, Sequence[str]]]
+    ) -> Sequence[str | None]:
+        placed = self._placed([failure for failure, _ in failures])
+        among = [those for _, those in failures]
+        ranks = self._ranks(
+            [
+                (on.branch, sha)
+                for (on, _), those in zip(placed, among, strict=True)
+                for sha in (on.sha, *those)
+            ]
+        )
+        named = set(chain.from_iterable(among))
+        passed = self._passed_on(named)
+        # The last pass is the last one of these commits, or on one between that and the failure.
+        spans: list[_Span | None] = []
+        for (on, test), those in zip(placed, among, strict=True):
+            own = ranks[on.branch, on.sha].last
+            passes = [
+                ranks[on.branch, sha].last
+                for sha in those
+                if passed[on.bench].get(sha, 0) >> test & 1 and (on.branch, sha) in ranks
+            ]
+            last = max((rank for rank in passes if rank < own), default=None)
+            spans.append(None if last is None else _Span(on.branch, last, own - 1))
+        within = self._commits_in([span for span in spans if span is not None])
+        between = self._passed_on(set(chain.from_iterable(within.values())) - named)
+        last_passes: list[str | None] = []
+        for (on, test), those, span in zip(placed, among, spans, strict=True):
+            passing = [
+                sha
+                for sha in (() if span is None else within[span])
+                if (passed if sha in named else between)[on.bench].get(sha, 0) >> test & 1
+            ]
+            last_passes.append(passing[-1] if passing and passing[-1] in those else None)
+        return last_passes
+
+    def _placed(self, failures: Sequence[FailureKey]) -> list[tuple[_On, int]]:
+        """Return where each of these failures is, and the number of its test."""
         numbers = self._numbers(lane for lane, _ in failures)
-        on: dict[_On, dict[int, FailureKey]] = defaultdict(dict)
-        for failure in failures:
-            test = numbers[failure.lane.product][failure.lane.test_id]
-            repo_key, suite, _, box_key, branch = failure.lane
-            on[repo_key, suite, box_key, branch, failure.sha][test] = failure
-        org_id = UUID(bytes=self._org)
-        tests = {failure_id(org_id, next(iter(some.values()))).bytes: some for some in on.values()}
-        ids = iter([*tests])
-        while some := list(islice(ids, _AT_ONCE)):
-            self.check_time()
-            some += some[-1:] * (_AT_ONCE - len(some))  # the statement has that many places
-            values = (back - 1, self._org, *some, self._org)
-            rows = self._connection.rows(statement, values)
-            for *stamp, number, template, fails in sorted(rows, key=_by_place, reverse=True):
-                if waiting := tests[number]:
-                    passed = self._passed(template, fails)
-                    for test in [test for test in waiting if passed >> test & 1]:
-                        yield waiting.pop(test), codec.to_place(*stamp)
+        placed = []
+        for lane, sha in failures:
+            bench = Bench(self._products[lane.product], lane.box_key)
+            on = _On(bench, _Branch(lane.repo_key, lane.branch), sha)
+            placed.append((on, numbers[lane.product][lane.test_id]))
+        return placed
+
+    def _ranks(
+        self, commits: Collection[tuple[_Branch, str]], back: int = 1
+    ) -> Mapping[tuple[_Branch, str], _Ranks]:
+        """Return the ranks of those of these commits that are on their branch."""
+        shas: dict[str, set[str]] = defaultdict(set)
+        for branch, sha in commits:
+            shas[branch.repo_key].add(sha)
+        ranks = {}
+        for repo_key, several in shas.items():
+            values = (back - 1, codec.texts(several), self._org, repo_key)
+            for name, sha, rank, first in self._connection.rows(_RANKS, values):
+                at = _Branch(repo_key, name), sha
+                ranks[at] = _Ranks(_LOWEST if first is None else first, rank)
+        return ranks
+
+    def _commits_in(self, spans: Collection[_Span]) -> Mapping[_Span, Sequence[str]]:
+        """Return the commits of each of these spans, in their order."""
+        texts: dict[str, list[str]] = defaultdict(list)
+        for span in _merged(spans):
+            texts[span.branch.repo_key].append(span.text)
+        ranks: dict[_Branch, list[int]] = defaultdict(list)
+        shas: dict[_Branch, list[str]] = defaultdict(list)
+        for repo_key, several in texts.items():
+            values = (codec.texts(several), self._org, repo_key)
+            for name, rank, sha in self._connection.rows(_WITHIN, values):
+                ranks[_Branch(repo_key, name)].append(rank)
+                shas[_Branch(repo_key, name)].append(sha)
+        return {
+            span: shas[branch][
+                bisect_left(ranks[branch], first) : bisect_right(ranks[branch], last)
+            ]
+            for span in spans
+            for branch, first, last in [span]
+        }
 
 
-def _by_place(row: tuple[Any, ...]) -> tuple[Any, ...]:
-    *stamp, _, _, _ = row
-    return tuple(stamp)
+def _merged(spans: Iterable[_Span]) -> Iterator[_Span]:
+    """Yield spans that have the same commits, none of them twice."""
+    before: _Span | None = None
+    for span in sorted(spans):
+        if before is None or span.branch != before.branch or span.first > before.last:
+            if before is not None:
+                yield before
+            before = span
+        else:
+            before = before._replace(last=max(before.last, span.last))
+    if before is not None:
+        yield before

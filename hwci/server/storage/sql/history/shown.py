@@ -12,13 +12,12 @@ from typing import NamedTuple
 
 from hwci.contract.runs.commits import ChangeList
 from hwci.contract.vocabulary import Outcome
-from hwci.engine.derived.rows import Bench, Track
+from hwci.engine.derived.rows import Bench
 from hwci.engine.facts import FailureKey, Lane, Product
 from hwci.engine.history import Episode, EpisodeRuns
 from hwci.engine.test_sets import mask_of
 from hwci.server.storage.sql import codec
 from hwci.server.storage.sql.history.changes import ChangesAnswers
-from hwci.server.storage.sql.reports.passes import Line, walk_before
 
 _EPISODES = "FROM json_each(?) j CROSS JOIN episode e ON e.org_id = ? AND e.number = j.value"
 _FIXES = f"""
@@ -48,28 +47,11 @@ CROSS JOIN run_changes w
     ORDER BY r.started_at, r.run_id, r.run_attempt, r.box_key LIMIT 1
   )
 """
-_RANKS = """
-SELECT p.sha, p.rank
-FROM json_each(?) j
-CROSS JOIN place p ON p.org_id = ? AND p.repo_key = ? AND p.sha = j.value AND p.branch = ?
-"""
 _RAN = """
-SELECT DISTINCT r.sha, r.product_id, r.box_key, r.template_id, r.fails
+SELECT r.sha, r.product_id, r.box_key, r.template_id, r.fails
 FROM json_each(?) j
 CROSS JOIN report r INDEXED BY report_commit ON r.org_id = ? AND r.sha = j.value AND r.hello_ok = 1
 """
-
-UnderTest = Mapping[tuple[str, ...], ChangeList]
-"""Changes under test by repository, workflow, branch and commit."""
-
-
-class _Asked(NamedTuple):
-    """A failure: its track, its test, its rank, and which commits with an earlier place count."""
-
-    line: Line
-    test: int
-    rank: int
-    earlier: Sequence[str]
 
 
 class _On(NamedTuple):
@@ -84,45 +66,24 @@ class ShownAnswers(ChangesAnswers):
     """Answers about rows of tables."""
 
     def episode_runs(self, episodes: Sequence[Episode]) -> Sequence[EpisodeRuns]:
-        numbers = codec.numbers(
-            episode.number for episode in episodes if episode.number is not None
-        )
         fixed_at: dict[int | None, int] = {}
-        for number, test, at, *ran in self._connection.rows(_FIXES, (numbers, self._org)):
+        values = (_numbers(episodes), self._org)
+        for number, test, at, *ran in self._connection.rows(_FIXES, values):
             if number not in fixed_at and self._passed(*ran) >> test & 1:
                 fixed_at[number] = at
-        changes = self._under_test(numbers)
-        runs = []
-        for episode in episodes:
-            lane, sha = episode.key
-            under_test = changes.get((lane.repo_key, episode.first.workflow, lane.branch, sha))
-            runs.append(
-                EpisodeRuns(under_test, codec.from_micros_or_none(fixed_at.get(episode.number)))
-            )
-        return runs
-
-    def _under_test(self, numbers: codec.Numbers) -> UnderTest:
-        rows = self._connection.rows(_UNDER_TEST, (numbers, self._org))
-        self._load_changes(number for *_, number in rows)
-        return {(*commit,): self._read_changes[number] for *commit, number in rows}
-
-    def last_passes_before(
-        self, failures: Sequence[tuple[FailureKey, Sequence[str]]]
-    ) -> Sequence[str | None]:
-        ranked = self._ranked(failures)
-        commits = {sha for failure in ranked for sha in failure.earlier}
-        passed: dict[tuple[Bench, str], int] = defaultdict(int)
-        if commits:
-            values = (codec.texts(commits), self._org)
-            for sha, product, box_key, *ran in self._connection.rows(_RAN, values):
-                passed[Bench(product, box_key), sha] |= self._passed(*ran)
         return [
-            self._last_pass(failure, among)
-            if any(
-                passed[failure.line.track.bench, sha] >> failure.test & 1 for sha in failure.earlier
-            )
-            else None
-            for failure, (_, among) in zip(ranked, failures, strict=True)
+            EpisodeRuns(under_test, codec.from_micros_or_none(fixed_at.get(episode.number)))
+            for episode, under_test in zip(episodes, self.under_test(episodes), strict=True)
+        ]
+
+    def under_test(self, episodes: Sequence[Episode]) -> Sequence[ChangeList | None]:
+        rows = self._connection.rows(_UNDER_TEST, (_numbers(episodes), self._org))
+        self._load_changes(number for *_, number in rows)
+        changes = {(*commit,): self._read_changes[number] for *commit, number in rows}
+        return [
+            changes.get((lane.repo_key, episode.first.workflow, lane.branch, sha))
+            for episode in episodes
+            for lane, sha in [episode.key]
         ]
 
     def elsewhere(
@@ -150,6 +111,15 @@ class ShownAnswers(ChangesAnswers):
             )
         return outcomes
 
+    def _passed_on(self, shas: Collection[str]) -> Mapping[Bench, Mapping[str, int]]:
+        """Return the tests that passed on these commits, by bench and commit."""
+        passed: dict[Bench, dict[str, int]] = defaultdict(lambda: defaultdict(int))
+        if shas:
+            rows = self._connection.rows(_RAN, (codec.texts(shas), self._org))
+            for sha, product, box_key, *ran in rows:
+                passed[Bench(product, box_key)][sha] |= self._passed(*ran)
+        return passed
+
     def _numbers(self, lanes: Iterable[Lane]) -> Mapping[Product, Mapping[str, int]]:
         """Return the numbers of the tests of these lanes, by product."""
         tests: dict[Product, set[str]] = defaultdict(set)
@@ -160,32 +130,10 @@ class ShownAnswers(ChangesAnswers):
             for product, ids in tests.items()
         }
 
-    def _ranked(self, failures: Sequence[tuple[FailureKey, Sequence[str]]]) -> Sequence[_Asked]:
-        numbers = self._numbers(lane for (lane, _), _ in failures)
-        shas: dict[tuple[str, str], set[str]] = defaultdict(set)
-        for (lane, sha), among in failures:
-            shas[lane.repo_key, lane.branch].update((sha, *among))
-        ranks: dict[tuple[str, str], dict[str, int]] = {}
-        for (repo_key, branch), named in shas.items():
-            values = (codec.texts(named), self._org, repo_key, branch)
-            ranks[repo_key, branch] = dict(self._connection.rows(_RANKS, values))
-        ranked = []
-        for (lane, sha), among in failures:
-            of_branch = ranks[lane.repo_key, lane.branch]
-            rank = of_branch[sha]
-            bench = Bench(self._products[lane.product], lane.box_key)
-            line = Line(lane.repo_key, Track(bench, lane.branch))
-            earlier = [other for other in among if of_branch.get(other, rank) < rank]
-            ranked.append(_Asked(line, numbers[lane.product][lane.test_id], rank, earlier))
-        return ranked
-
-    def _last_pass(self, failure: _Asked, among: Sequence[str]) -> str | None:
-        for walked in walk_before(self._connection, self._org, failure.line, failure.rank):
-            if walked.passed >> failure.test & 1:
-                sha = walked.place.sha
-                return sha if sha in among else None
-        return None
-
     def _passed(self, template: int, fails: bytes | None) -> int:
         """Return the tests that a report passed."""
         return self._connection.mask(self._org, template) & ~codec.unpack_mask(fails)
+
+
+def _numbers(episodes: Sequence[Episode]) -> codec.Numbers:
+    return codec.numbers(episode.number for episode in episodes if episode.number is not None)
