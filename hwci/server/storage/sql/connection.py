@@ -15,6 +15,11 @@ from hwci.engine.test_sets import mask_of
 from hwci.server.deadline import Deadline, Part
 from hwci.server.storage.sql import codec
 
+_LISTS = """
+SELECT t.id, t.tests
+FROM json_each(?) j
+CROSS JOIN template t ON t.org_id = ? AND t.id = j.value
+"""
 _MASK_BYTES = 1024 * 1024  # in all; a mask of 5,000 tests is 640 bytes
 
 
@@ -104,17 +109,25 @@ class Connection(ABC):
 
     def mask(self, org: bytes, template_id: int) -> int:
         """Return the set of tests of a test list, which never changes."""
-        key = (org, template_id)
-        mask = self._masks.get(key)
-        if mask is None:
-            ((tests,),) = self.rows("SELECT tests FROM template WHERE org_id = ? AND id = ?", key)
-            mask = mask_of(codec.unpack_numbers(tests))
-            size = sys.getsizeof(mask)
-            if self._mask_bytes + size > _MASK_BYTES:
-                self._forget_masks()
-            self._masks[key] = mask
-            self._mask_bytes += size
-        return mask
+        mask = self._masks.get((org, template_id))
+        return self.masks(org, [template_id])[template_id] if mask is None else mask
+
+    def masks(self, org: bytes, template_ids: Collection[int]) -> dict[int, int]:
+        """Return the sets of these lists, of which those that are not known are read at once."""
+        masks = {number: self._masks.get((org, number)) for number in template_ids}
+        known = {number: mask for number, mask in masks.items() if mask is not None}
+        if unread := masks.keys() - known.keys():
+            for number, tests in self.rows(_LISTS, (codec.numbers(unread), org)):
+                known[number] = mask_of(codec.unpack_numbers(tests))
+                self._keep_mask((org, number), known[number])
+        return known
+
+    def _keep_mask(self, key: tuple[bytes, int], mask: int) -> None:
+        size = sys.getsizeof(mask)
+        if self._mask_bytes + size > _MASK_BYTES:
+            self._forget_masks()
+        self._masks[key] = mask
+        self._mask_bytes += size
 
     def _forget_masks(self) -> None:
         self._masks.clear()

@@ -43,8 +43,12 @@ FROM json_each(?) j
 # The first list with each commit, and so many lists back from base to base, but for known ones.
 _LISTINGS_BACK = f"""
 WITH RECURSIVE hit (sha, number, steps) AS (
-  SELECT j.value, (SELECT w.changes_id {_LISTING} AND c.sha = j.value {_IN_ORDER} LIMIT 1), 0
-  FROM json_each(?) j
+  SELECT h.sha, (SELECT w.changes_id {_LISTING} AND c.sha = h.sha {_IN_ORDER} LIMIT 1), 0
+  FROM (
+    SELECT DISTINCT l.sha
+    FROM json_each(?) j
+    CROSS JOIN changes_commit l ON l.org_id = ? AND l.repo_key = ? AND l.sha = j.value
+  ) h
   UNION
   SELECT
     b.base_sha,
@@ -118,7 +122,7 @@ class ChangesAnswers(Answers):
         self, repo_key: str, shas: Sequence[str], steps: int, oldest: str = ""
     ) -> Mapping[str, ChangeList]:
         known, repository = codec.texts(shas), (self._org, repo_key)
-        values = (*repository, known, *repository, self._org, steps, oldest, known)
+        values = (*repository, known, *repository, *repository, self._org, steps, oldest, known)
         return self._listed(self._connection.rows(_LISTINGS_BACK, values))
 
     def _listed(self, rows: Sequence[tuple[str, int]]) -> Mapping[str, ChangeList]:

@@ -267,7 +267,7 @@ class PeriodAnswers(ChangesAnswers):
 
     def _product_runs(self, product: int, added: Added, ran: Ran) -> list[TestRuns]:
         """Count, for the notable tests of a product, the reports and boxes that ran them."""
-        masks = {report: self._connection.mask(self._org, report) for report in ran.reports}
+        masks = self._connection.masks(self._org, ran.reports)
         reports, boxes = CountedTests(), CountedTests()
         for test_list, times in ran.reports.items():
             reports.add(masks[test_list], times)

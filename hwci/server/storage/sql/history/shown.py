@@ -116,8 +116,9 @@ class ShownAnswers(ChangesAnswers):
         passed: dict[Bench, dict[str, int]] = defaultdict(lambda: defaultdict(int))
         if shas:
             rows = self._connection.rows(_RAN, (codec.texts(shas), self._org))
-            for sha, product, box_key, *ran in rows:
-                passed[Bench(product, box_key)][sha] |= self._passed(*ran)
+            masks = self._connection.masks(self._org, {template for _, _, _, template, _ in rows})
+            for sha, product, box_key, template, fails in rows:
+                passed[Bench(product, box_key)][sha] |= masks[template] & ~codec.unpack_mask(fails)
         return passed
 
     def _numbers(self, lanes: Iterable[Lane]) -> Mapping[Product, Mapping[str, int]]:
