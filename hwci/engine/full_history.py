@@ -100,7 +100,7 @@ class FullHistory:
             MergeState(
                 announcement,
                 count_checks(
-                    announcement, self.sighted_runs(announcement.repo_key, announcement.sha)
+                    announcement, self._sighted.get((announcement.repo_key, announcement.sha), ())
                 )
                 > 0,
             )
@@ -117,8 +117,10 @@ class FullHistory:
         merges = self.merges(scope, period)
         return in_order(merge for merge, checked in merges if not checked)[:most]
 
-    def sighted_runs(self, repo_key: str, sha: str) -> Sequence[SightedRun]:
-        return self._sighted.get((repo_key, sha), ())
+    def sighted_runs(
+        self, repo_key: str, shas: Collection[str]
+    ) -> Mapping[str, Sequence[SightedRun]]:
+        return {sha: runs for sha in shas if (runs := self._sighted.get((repo_key, sha), ()))}
 
     def run_counts(self, scope: Scope, period: Period) -> RunCounts:
         counted = [
@@ -276,6 +278,15 @@ class FullHistory:
 
     def changes_listing(self, repo_key: str, sha: str) -> Sequence[RunChanges]:
         return self._listing.get((repo_key, sha), ())
+
+    def tested_with(
+        self, repo_key: str, shas: Collection[str]
+    ) -> Mapping[str, Sequence[tuple[str, int]]]:
+        return {
+            sha: [(run.sha, run.ci_run_id) for run in runs]
+            for sha in shas
+            if (runs := self.changes_listing(repo_key, sha))
+        }
 
     def first_listing(self, repo_key: str, shas: Sequence[str]) -> Mapping[str, ChangeList]:
         listings = {sha: self.changes_listing(repo_key, sha) for sha in shas}

@@ -364,8 +364,12 @@ class History(Protocol):
     def newest_unchecked(self, scope: Scope, period: Period, most: int) -> Sequence[Merge]:
         """The first of these merges that no run checked, in the order of their table."""
 
-    def sighted_runs(self, repo_key: str, sha: str) -> Sequence[SightedRun]:
-        """Reports of a repository whose `sha` or `covers_shas` hold a commit, in any order."""
+    def sighted_runs(
+        self, repo_key: str, shas: Collection[str]
+    ) -> Mapping[str, Sequence[SightedRun]]:
+        """Reports of a repository whose `sha` or `covers_shas` hold a commit, in any order; of each
+        of these commits that has any.
+        """
 
     def run_counts(self, scope: Scope, period: Period) -> RunCounts:
         """Numbers of run reports by start."""
@@ -440,6 +444,13 @@ class History(Protocol):
 
     def changes_listing(self, repo_key: str, sha: str) -> Sequence[RunChanges]:
         """Changes of all runs of the repository whose `commits` list the sha, by `order`."""
+
+    def tested_with(
+        self, repo_key: str, shas: Collection[str]
+    ) -> Mapping[str, Sequence[tuple[str, int]]]:
+        """The tested commit and the CI run of each of `changes_listing`, of each of these commits
+        that has any.
+        """
 
     def first_listing(self, repo_key: str, shas: Sequence[str]) -> Mapping[str, ChangeList]:
         """The first of `changes_listing` for each of these commits that has any."""

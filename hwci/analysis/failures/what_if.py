@@ -283,11 +283,8 @@ class Trying:
         with a base. None too where an earlier report of the commit may be of another run.
         """
         lane = self._lane
-        on_commit = sorted(
-            sighted_run
-            for sighted_run in self._history.sighted_runs(lane.repo_key, sha)
-            if sighted_run.sha == sha
-        )
+        sighted = self._history.sighted_runs(lane.repo_key, [sha]).get(sha, ())
+        on_commit = sorted(run for run in sighted if run.sha == sha)
         at = (ran.started_at, ran.ci_run_id, ran.run_attempt, lane.box_key)
         own = next((run for run in on_commit if run[:4] == at), None)
         if own is None or any(run.run_id != own.run_id for run in on_commit if run < own):

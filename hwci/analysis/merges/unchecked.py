@@ -6,7 +6,7 @@ run checks a merge is a rule (`engine/rules/merges.py`); this module looks only 
 did, and changes no count of them.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import NamedTuple
@@ -16,7 +16,13 @@ from hwci.contract.runs.runs import NEVER_REACHED
 from hwci.contract.vocabulary import MergeColumn, UncheckedCause
 from hwci.engine.history import History, Listing, SightedRun
 from hwci.engine.page.merges import checking_run
-from hwci.engine.page.tables import Selection, subjects_of, with_runs
+from hwci.engine.page.tables import (
+    Selection,
+    shas_by_repository,
+    sighted_runs_of,
+    subjects_of,
+    with_runs,
+)
 from hwci.engine.rules.merges import checks, is_of_product
 
 
@@ -73,27 +79,30 @@ def _row(history: History, row: UncheckedMerge) -> ExplainedMerge:
 
 def explain(history: History, merges: Sequence[Merge]) -> list[UncheckedMerge]:
     """Return the cause of each of these unchecked merges."""
-    subjects = subjects_of(history, merges)
+    subjects, sighted = subjects_of(history, merges), sighted_runs_of(history, merges)
+    # A run that names the commit of an unchecked merge is a cause: a later one is not asked for.
+    unseen = [merge for merge in merges if (merge.repo_key, merge.sha) not in sighted]
+    later = _later_runs(history, unseen)
     rows = []
     for merge in merges:
-        history.check_time()
-        cause, runs = _cause(history, merge)
-        rows.append(UncheckedMerge(merge, cause, runs, subjects.get((merge.repo_key, merge.sha))))
+        commit = merge.repo_key, merge.sha
+        case = _Unchecked(merge, sorted(sighted.get(commit, ())), later.get(commit, ()))
+        rows.append(UncheckedMerge(merge, *_cause(case), subjects.get(commit)))
     return rows
 
 
 class _Unchecked(NamedTuple):
     """An unchecked merge, and the runs that name its commit, the earliest first: as the commit that
-    they tested, or in their push list.
+    they tested, or in their push list. `later`: those whose changes list it, so that it was in the
+    tree that they tested, in the order of the changes; none if a run names it.
     """
 
-    history: History
     merge: Merge
     runs: Sequence[SightedRun]
+    later: Sequence[SightedRun]
 
 
-def _cause(history: History, merge: Merge) -> tuple[UncheckedCause, Sequence[SightedRun]]:
-    case = _Unchecked(history, merge, sorted(history.sighted_runs(merge.repo_key, merge.sha)))
+def _cause(case: _Unchecked) -> tuple[UncheckedCause, Sequence[SightedRun]]:
     for cause, row in CAUSES.items():
         runs = [*row.told_by(case)]
         if runs:
@@ -118,19 +127,29 @@ def _of_another_product(case: _Unchecked) -> Iterator[SightedRun]:
 
 
 def _earliest_later(case: _Unchecked) -> Iterator[SightedRun]:
-    return islice(_later(case), 1)  # each further one would be asked for
+    """Yield the first run that would have checked it, had its push list named it."""
+    return islice((run for run in case.later if checks(run.sighting, case.merge)), 1)
 
 
-def _later(case: _Unchecked) -> Iterator[SightedRun]:
-    """Yield the runs whose changes list the commit, so that it was in the tree that they tested,
-    and that would have checked it, had their push list named it. The order is that of the changes.
-    """
-    history, merge, _ = case
-    for listed in history.changes_listing(merge.repo_key, merge.sha):
-        for run in sorted(history.sighted_runs(merge.repo_key, listed.sha)):
-            is_same = (run.sha, run.ci_run_id) == (listed.sha, listed.ci_run_id)
-            if is_same and checks(run.sighting, merge):
-                yield run
+def _later_runs(
+    history: History, merges: Sequence[Merge]
+) -> Mapping[tuple[str, str], Sequence[SightedRun]]:
+    """Return the runs whose changes list the commits of these merges, by repository and commit."""
+    later = {}
+    for repo_key, shas in shas_by_repository(merges).items():
+        history.check_time()
+        tested = history.tested_with(repo_key, shas)
+        sighted = history.sighted_runs(
+            repo_key, {sha for runs in tested.values() for sha, _ in runs}
+        )
+        for sha, runs in tested.items():
+            later[repo_key, sha] = [
+                run
+                for tested_sha, ci_run_id in runs
+                for run in sorted(sighted.get(tested_sha, ()))
+                if (run.sha, run.ci_run_id) == (tested_sha, ci_run_id)
+            ]
+    return later
 
 
 def _none(_: _Unchecked) -> Iterator[SightedRun]:

@@ -7,7 +7,8 @@ of the same state. Without a sort, rows keep the order in which they were read. 
 sort finds equal.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
@@ -235,14 +236,16 @@ def with_runs(
 
 def checks_of(history: History, merges: Sequence[Merge]) -> list[MergeRuns]:
     """Return each of these merges, all checked, with the runs that checked it."""
-    subjects = subjects_of(history, merges)
-    rows = []
-    for merge in merges:
-        history.check_time()
-        sighted = history.sighted_runs(merge.repo_key, merge.sha)
-        runs = sorted(run for run in sighted if checks(run.sighting, merge))
-        rows.append(MergeRuns(merge, runs, subjects.get((merge.repo_key, merge.sha))))
-    return rows
+    subjects, sighted = subjects_of(history, merges), sighted_runs_of(history, merges)
+    return [
+        MergeRuns(
+            merge,
+            sorted(run for run in sighted.get(commit, ()) if checks(run.sighting, merge)),
+            subjects.get(commit),
+        )
+        for merge in merges
+        for commit in [(merge.repo_key, merge.sha)]
+    ]
 
 
 def of_commit(merges: Sequence[Merge], where: Where) -> Sequence[Merge]:
@@ -250,11 +253,30 @@ def of_commit(merges: Sequence[Merge], where: Where) -> Sequence[Merge]:
     return [merge for merge in merges if where.has_commit(merge.branch, [merge.sha])]
 
 
+def shas_by_repository(merges: Iterable[Merge]) -> Mapping[str, Collection[str]]:
+    """Return the commits of merges by their repository."""
+    shas: dict[str, set[str]] = defaultdict(set)
+    for merge in merges:
+        shas[merge.repo_key].add(merge.sha)
+    return shas
+
+
+def sighted_runs_of(
+    history: History, merges: Sequence[Merge]
+) -> Mapping[tuple[str, str], Sequence[SightedRun]]:
+    """Return the runs that name the commits of merges, by repository and commit."""
+    return {
+        (repo_key, sha): runs
+        for repo_key, shas in shas_by_repository(merges).items()
+        for sha, runs in history.sighted_runs(repo_key, shas).items()
+    }
+
+
 def subjects_of(history: History, merges: Sequence[Merge]) -> dict[tuple[str, str], str]:
     """Return first lines of commit messages, by repository and commit, where reports have them."""
     subjects = {}
-    for repo_key in {merge.repo_key for merge in merges}:
-        shas = sorted({merge.sha for merge in merges if merge.repo_key == repo_key})
+    for repo_key, named in shas_by_repository(merges).items():
+        shas = sorted(named)
         for sha, changes in history.first_listing(repo_key, shas).items():
             subject = next(commit.subject for commit in changes.commits if commit.sha == sha)
             if subject:

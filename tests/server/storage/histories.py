@@ -305,8 +305,10 @@ def _about_commits(history: RecordedRuns, facts: Facts) -> Iterator[tuple[str, o
                     "changes_under_test",
                     history.changes_under_test(REPOS[0], workflow, branch, sha),
                 )
-        yield "sighted_runs", sorted(history.sighted_runs(REPOS[0], sha))
+        sighted = history.sighted_runs(REPOS[0], [sha, "f" * 40])
+        yield "sighted_runs", {named: sorted(runs) for named, runs in sighted.items()}
         yield "changes_listing", list(history.changes_listing(REPOS[0], sha))
+        yield "tested_with", dict(history.tested_with(REPOS[0], [sha, "f" * 40]))
         yield "first_listing of one", dict(history.first_listing(REPOS[0], [sha]))
         yield "changes_based_on", list(history.changes_based_on(REPOS[0], sha))
         for box in BOXES:

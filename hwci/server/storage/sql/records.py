@@ -157,8 +157,8 @@ class RecordRows(Rows):
 
     def announce(self, org_id: UUID, announcement: Merge, at: datetime) -> None:
         row = (org_id.bytes, *ANNOUNCEMENT.row(announcement))
-        runs = self.history(org_id).sighted_runs(announcement.repo_key, announcement.sha)
-        checks = count_checks(announcement, runs)
+        runs = self.history(org_id).sighted_runs(announcement.repo_key, [announcement.sha])
+        checks = count_checks(announcement, runs.get(announcement.sha, ()))
         inserted = self._connection.execute(
             f"{_ADD_ANNOUNCEMENT} ON CONFLICT DO NOTHING",
             (*row, digests.of_values(*row), codec.to_micros(at), checks),

@@ -6,7 +6,8 @@
 the runs that it returns.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 from uuid import UUID
@@ -35,6 +36,14 @@ FROM changes_commit c
 CROSS JOIN run_changes w INDEXED BY run_changes_list
   ON w.org_id = c.org_id AND w.changes_id = c.changes_id
 WHERE c.org_id = ? AND c.repo_key = ?
+"""
+_TESTED_WITH = f"""
+SELECT j.value, w.sha, (SELECT r.ci_run_id FROM report r WHERE {_ITS_REPORT})
+FROM json_each(?) j
+CROSS JOIN changes_commit c ON c.org_id = ? AND c.repo_key = ? AND c.sha = j.value
+CROSS JOIN run_changes w INDEXED BY run_changes_list
+  ON w.org_id = c.org_id AND w.changes_id = c.changes_id
+{_IN_ORDER}
 """
 _FIRST_LISTING = f"""
 SELECT j.value, (SELECT w.changes_id {_LISTING} AND c.sha = j.value {_IN_ORDER} LIMIT 1)
@@ -113,6 +122,15 @@ class ChangesAnswers(Answers):
             f"{_RUN} {_LISTING} AND c.sha = ? {_IN_ORDER}", (self._org, repo_key, sha)
         )
         return [self._run_changes(row) for row in rows]
+
+    def tested_with(
+        self, repo_key: str, shas: Collection[str]
+    ) -> Mapping[str, Sequence[tuple[str, int]]]:
+        tested: dict[str, list[tuple[str, int]]] = defaultdict(list)
+        values = codec.texts(shas), self._org, repo_key
+        for sha, *run in self._connection.rows(_TESTED_WITH, values):
+            tested[sha].append((*run,))
+        return tested
 
     def first_listing(self, repo_key: str, shas: Sequence[str]) -> Mapping[str, ChangeList]:
         rows = self._connection.rows(_FIRST_LISTING, (self._org, repo_key, codec.texts(shas)))

@@ -7,8 +7,8 @@ count is exact to the microsecond.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
-from functools import reduce
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import cached_property, reduce
 from itertools import chain, compress, repeat
 from operator import or_
 from typing import Any
@@ -84,12 +84,13 @@ FROM announcement a INDEXED BY announcement_time
 """
 _SIGHTED = """
 SELECT
-  r.started_at, r.run_id, r.run_attempt, r.box_key, r.ci_run_id, r.sha, r.ci_run, p.suite,
+  j.value, r.started_at, r.run_id, r.run_attempt, r.box_key, r.ci_run_id, r.sha, r.ci_run, p.suite,
   r.hello_ok, r.tests > 0
-FROM mention m
+FROM json_each(?) j
+CROSS JOIN mention m
+  ON m.org_id = ? AND m.repo_key = ? AND m.sha = j.value AND m.tested = 1
 CROSS JOIN report r ON r.org_id = m.org_id AND r.id = m.report_id
 CROSS JOIN product p ON p.org_id = r.org_id AND p.id = r.product_id
-WHERE m.org_id = ? AND m.repo_key = ? AND m.sha = ? AND m.tested = 1
 """
 _FIRST_PART = "WHERE r.part IS NULL OR r.part = 1"
 # The first and the last are one step in the index each, however much is between them.
@@ -169,7 +170,18 @@ class Added:
 class PeriodAnswers(ChangesAnswers):
     """Answers from `announcement`, `report` and `item`."""
 
+    @cached_property
+    def _extents(self) -> dict[tuple[Scope, Period], Period | None]:
+        """Those that were asked for: several answers of a page are about the same."""
+        return {}
+
     def extent(self, scope: Scope, period: Period) -> Period | None:
+        about = scope, period
+        if about not in self._extents:
+            self._extents[about] = self._extent(*about)
+        return self._extents[about]
+
+    def _extent(self, scope: Scope, period: Period) -> Period | None:
         ends = _ends(period)
         values = (self._org, *ends, scope.repo_key, scope.suite)
         answers = self._connection.rows_of(
@@ -197,9 +209,14 @@ class PeriodAnswers(ChangesAnswers):
         values = (self._org, *_ends(period), scope.repo_key, scope.suite, most)
         return [ANNOUNCEMENT.read(row) for _, *row in self._connection.rows(_UNCHECKED, values)]
 
-    def sighted_runs(self, repo_key: str, sha: str) -> Sequence[SightedRun]:
-        rows = self._connection.rows(_SIGHTED, (self._org, repo_key, sha))
-        return [_sighted_run(row) for row in rows]
+    def sighted_runs(
+        self, repo_key: str, shas: Collection[str]
+    ) -> Mapping[str, Sequence[SightedRun]]:
+        runs: dict[str, list[SightedRun]] = defaultdict(list)
+        rows = self._connection.rows(_SIGHTED, (codec.texts(shas), self._org, repo_key))
+        for sha, *row in rows:
+            runs[sha].append(_sighted_run(row))
+        return runs
 
     def run_counts(self, scope: Scope, period: Period) -> RunCounts:
         rows = self._summed(
