@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What can be asked of one commit (contract, "Answers beside the rules")."""
+
+from hwci.wire.base import Name
+from hwci.wire.queries import PeriodQuery
+
+
+class OneCommitQuery(PeriodQuery):
+    """Query of one commit of a repository, by the runs of a period. `suite`: of this product."""
+
+    repo_key: Name
+    sha: Name
