@@ -17,8 +17,8 @@ from hwci.contract.vocabulary import Whose
 SAID_FROM = 0.75
 """From this chance on the change is said to have broken a test."""
 EXCUSED_TO = 0.01
-"""Up to this chance that the change broke a test its failures may be somebody else's: an excuse that
-is wrong merges a bug.
+"""Up to this chance that the change broke a test its failures may be somebody else's: an excuse
+that is wrong merges a bug.
 """
 _LIKELIER = 0.5
 
