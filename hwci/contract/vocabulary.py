@@ -416,6 +416,18 @@ class Claim(StrEnum):
     FLAKY = "flaky"
 
 
+class Whose(StrEnum):
+    """Whose a failure of a commit is, in the order in which they are shown. `this_change`: the
+    changes under test broke it. `too_few`: the runs do not tell; it may be this change.
+    """
+
+    THIS_CHANGE = "this_change"
+    TOO_FEW = "too_few"
+    BASE = "base"
+    FLAKY = "flaky"
+    BENCH = "bench"
+
+
 class MissingCommit(StrEnum):
     """Why the commit that broke a test cannot be found."""
 

@@ -35,6 +35,7 @@ TABLES = {
     "boxes list": "",
     "boxes notes": "",
     "boxes show": BOX,
+    "commits show": f"bbbbbbb --product {REPO}:{SUITE}",
     "env": "",
     "failures list": "",
     "failures show": "ID",

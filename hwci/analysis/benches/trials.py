@@ -178,9 +178,10 @@ class Trials:
 
         test = self.found.number_of(test_id)
         none = np.zeros((len(Told._fields), 0), np.int64)
-        return Told(*none) if test is None else self._told(test)
+        return Told(*none) if test is None else self.told_of(test)
 
-    def _told(self, test: int) -> Told:
+    def told_of(self, test: int) -> Told:
+        """Return the same of the test with this number."""
         import numpy as np
 
         lists, list_of = self._lists
@@ -189,6 +190,15 @@ class Trials:
         told = np.zeros((len(notable.told), len(run)), np.int64)
         told[:, np.searchsorted(run, notable.run)] = notable.told
         return Told(run, *told)
+
+    def pattern_of(self, test: int) -> object:
+        """Return what all runs tell of a test: whatever is said of it holds for others that have
+        the same.
+        """
+        lists, _ = self._lists
+        notable = self._notable_of(test)
+        columns = lists[:, test >> 3] >> (test & 7) & 1, notable.run, notable.told
+        return tuple(column.tobytes() for column in columns)
 
     def failed_on(self, test: int) -> Collection[str]:
         """Return the boxes on which a test ever failed."""
@@ -319,7 +329,7 @@ class Trials:
     def _tries(self, test: int) -> _Tries:
         import numpy as np
 
-        told, shape = self._told(test), (len(self.commits), len(self._sides))
+        told, shape = self.told_of(test), (len(self.commits), len(self._sides))
         cell, cells = self._cell[told.run], shape[0] * shape[1]
         is_trial = cell >= 0
         runs, failed = (
