@@ -240,7 +240,8 @@ class Trials:
             lists.setdefault(run.ran & ~self._untold(number) if run.hello_ok else 0, len(lists))
             for number, run in enumerate(self.found.runs)
         ]
-        return packed(lists, max(self.found.tests, default=0) // 8 + 1), np.array(list_of)
+        width = max(self.found.tests, default=0) // 8 + 1
+        return packed(lists, width), np.array(list_of, np.int64)
 
     @cached_property
     def _notable(self) -> _Notable:
@@ -282,10 +283,10 @@ class Trials:
 
         shape = len(self.commits), len(self.boxes)
         ran, failed = np.zeros(shape, bool), np.zeros(shape, bool)
-        runs = np.array([_is_trial(run) for run in self.found.runs])
+        runs = np.array([*map(_is_trial, self.found.runs)], bool)
         bad = [any(_failed(run, test) for test in run.notable) for run in self.found.runs]
         ran[self.commit[runs], self.box[runs]] = True
-        runs &= np.array(bad)
+        runs &= np.array(bad, bool)
         failed[self.commit[runs], self.box[runs]] = True
         return orders(_ended(self.boxes, ran, failed))
 
@@ -324,7 +325,7 @@ class Trials:
         runs = self.found.runs
         side = _numbered(self._sides, map(self.side_of, runs))
         cell = self.commit * len(self._sides) + side
-        return np.where([_is_trial(run) for run in runs], cell, -1)
+        return np.where(np.array([*map(_is_trial, runs)], bool), cell, -1)
 
     def _tries(self, test: int) -> _Tries:
         import numpy as np
@@ -366,6 +367,8 @@ class Trials:
         return uncompared(self.boxes, runs, failed)
 
     def _weighed(self, test: int) -> Blame[Side] | None:
+        if not self.found.runs:
+            return None
         tries = self._tries(test)
         return blame(self._sides, *tries.apart(self._groups(tries)))
 
@@ -450,7 +453,7 @@ def _numbered(names: Iterable[Side], values: Iterable[Side]) -> Whole:
     import numpy as np
 
     places = {name: place for place, name in enumerate(names)}
-    return np.array([*map(places.__getitem__, values)])
+    return np.array([*map(places.__getitem__, values)], np.int64)
 
 
 def _ended(boxes: Sequence[str], ran: Flags, failed: Flags) -> Mapping[Ended, int]:
