@@ -119,7 +119,7 @@ def _pull(env: JobEnvironment) -> Sourced[int] | None:
     names none of a fork there.
     """
     pulls = at_path(env.event, _FOLLOWS, "pull_requests")
-    pull = only(pulls) if isinstance(pulls, list) else at_path(env.event, "pull_request")
+    pull = only(pulls) if isinstance(pulls, list) else env.event
     return sourced(str(at_path(pull, "number")), EVENT, RUN_ID)
 
 
