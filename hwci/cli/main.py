@@ -49,6 +49,7 @@ COMMANDS = {
     "runs": "Runs: list, show, watch.",
     "bisect": "Find the commit that broke a test, also one that fails only now and then: start,"
     " next, status.",
+    "commits": "A commit, and whose its failures are: show.",
     "merges": "Merges: list, unchecked (and why), plan (the runs that would check them).",
     "spool": "Pending reports on this machine: list, flush, show, remove.",
     "suite-config": "Suite configurations of products: check, plan, apply, list, show.",

@@ -28,6 +28,7 @@ from hwci.contract.periods.days import Days
 from hwci.contract.periods.times_to_fix import TimesToFix
 from hwci.contract.periods.trends import Trends
 from hwci.contract.runs.merges import AnnouncedMerge, CheckedMerge, ExplainedMerge, Merge, MergePlan
+from hwci.contract.runs.one_commit import OneCommit
 from hwci.contract.runs.products import Product, SuiteConfig
 from hwci.contract.runs.runs import OpenedRun, Run, RunDetail
 from hwci.contract.scope import TestName
@@ -361,6 +362,14 @@ class TestNamesFields(TypedDict, total=False):
     limit: int | None
     search: str | None
 
+class OneCommitFields(TypedDict, total=False):
+    repo_key: Required[str]
+    suite: str | None
+    as_of: datetime | None
+    start: datetime | None
+    days: int | None
+    sha: Required[str]
+
 class DaysFields(TypedDict, total=False):
     repo_key: str | None
     suite: str | None
@@ -666,6 +675,9 @@ def one_test(org_id: Id, /, **query: Unpack[OneTestFields]) -> Call[OneTest]:
 
 def list_tests(org_id: Id, /, **query: Unpack[TestNamesFields]) -> Call[ListPage[TestName]]:
     """List the tests that reports name."""
+
+def one_commit(org_id: Id, /, **query: Unpack[OneCommitFields]) -> Call[OneCommit]:
+    """One commit: on which boxes it ran, and whose each of its failures is."""
 
 def metrics_by_day(org_id: Id, /, **query: Unpack[DaysFields]) -> Call[Days]:
     """The tiles by the calendar days of a time zone, each share with its interval."""

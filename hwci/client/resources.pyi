@@ -26,6 +26,7 @@ from hwci.client.calls import (
     MergesFields,
     MetricsFields,
     OneBoxFields,
+    OneCommitFields,
     OneTestFields,
     OthersFields,
     OwnOrganizationsFields,
@@ -62,6 +63,7 @@ from hwci.contract.periods.days import Days
 from hwci.contract.periods.times_to_fix import TimesToFix
 from hwci.contract.periods.trends import Trends
 from hwci.contract.runs.merges import AnnouncedMerge, CheckedMerge, ExplainedMerge, Merge, MergePlan
+from hwci.contract.runs.one_commit import OneCommit
 from hwci.contract.runs.products import Product, SuiteConfig
 from hwci.contract.runs.runs import OpenedRun, Run, RunDetail
 from hwci.contract.scope import TestName
@@ -404,6 +406,10 @@ class Incidents:
     def list(self, **query: Unpack[IncidentsFields]) -> Listing[Incident]:
         """Failures that one cause explains, as one: tests by boxes, the commits that began it."""
 
+class Commits:
+    def show(self, **query: Unpack[OneCommitFields]) -> OneCommit:
+        """One commit: on which boxes it ran, and whose each of its failures is."""
+
 class Server:
     def wheel(self) -> WheelAnswer:
         """Show the wheel of hwci that this server runs from, and the hash to pin."""
@@ -728,6 +734,10 @@ class AsyncIncidents:
     async def list(self, **query: Unpack[IncidentsFields]) -> AsyncListing[Incident]:
         """Failures that one cause explains, as one: tests by boxes, the commits that began it."""
 
+class AsyncCommits:
+    async def show(self, **query: Unpack[OneCommitFields]) -> OneCommit:
+        """One commit: on which boxes it ran, and whose each of its failures is."""
+
 class AsyncServer:
     async def wheel(self) -> WheelAnswer:
         """Show the wheel of hwci that this server runs from, and the hash to pin."""
@@ -757,6 +767,7 @@ class Resources:
     causes: Causes
     lost_boards: LostBoards
     incidents: Incidents
+    commits: Commits
     server: Server
 
 class AsyncResources:
@@ -781,4 +792,5 @@ class AsyncResources:
     causes: AsyncCauses
     lost_boards: AsyncLostBoards
     incidents: AsyncIncidents
+    commits: AsyncCommits
     server: AsyncServer

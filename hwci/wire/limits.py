@@ -75,6 +75,8 @@ INCIDENTS_FIRST = 5
 """Incidents that still fail which the metrics page shows until all are asked for."""
 LOST_BOARDS_MAX = 1_000
 """Failures in runs that lost their board that one answer names."""
+COMMIT_MAX = 100
+"""Failures, runs and passes of a commit that an answer lists, of each."""
 MESSAGES_MAX = 5
 """Different messages that a cause lists."""
 UNSENT_MAX = 20

@@ -106,6 +106,7 @@ CONTRACT = {
     "runs list",
     "runs show",
     "runs watch",
+    "commits show",
     "merges list",
     "merges unchecked",
     "merges plan",

@@ -13,7 +13,7 @@ from hwci.contract.vocabulary import Role
 from tests.cli.conftest import Command, invite_owner
 from tests.cli.every_command import COMMANDS
 from tests.support.running import EMAIL, PASSWORD, RunningServer
-from tests.support.scene import PRODUCT, REPORTS, A, D
+from tests.support.scene import PRODUCT, REPORTS, A, B, D
 
 FIRST = "first"
 """Stands for the id of the first item that a list shows."""
@@ -34,6 +34,7 @@ CALLS = {
     "boxes note": "bench cleaned",
     "boxes notes": "",
     "boxes show": "bench-1 --days 3650",
+    "commits show": f"{B} --days 3650",
     "doctor": "",
     "env": "",
     "failures confirm": f"{FIRST} --days 3650",

@@ -21,7 +21,12 @@ from tests.support.scene import BOX, CONFIGURATION, PRODUCT, A, B, C, E, merge, 
 
 pytestmark = pytest.mark.usefixtures("busy_server")
 
-ARGUMENTS = {"tests show": ("i2c",), "bisect status": ("i2c",), "boxes show": (BOX,)}
+ARGUMENTS = {
+    "tests show": ("i2c",),
+    "bisect status": ("i2c",),
+    "boxes show": (BOX,),
+    "commits show": (B,),
+}
 OF_THE_OPERATOR = ("admin ",)
 NARROWED = [name for name in LISTS if "box" in LISTS[name] and name != "bisect status"]
 PLURALS = [name for name in ROOT.commands if name.endswith("s") and name != "boxes"]

@@ -35,6 +35,7 @@ TABLES = {
     "boxes list": "",
     "boxes notes": "",
     "boxes show": BOX,
+    "commits show": "bbbbbbb",
     "env": "",
     "failures list": "",
     "failures show": "ID",

@@ -130,6 +130,7 @@ REVIEW = f"{ORG}/ci-failures/{{failureId}}"
 LIST = Row(By.MEMBER, 200)
 A_BOX = "?boxKey=bench-1"
 A_TEST = "?repoKey=acme/firmware&suite=hardware&testId=i2c"
+A_COMMIT = f"?repoKey=acme/firmware&sha={'1' * 40}&days=3650"
 FIGURES = Row(By.READER, 200, metrics=True)
 
 ROWS = {
@@ -222,6 +223,7 @@ ROWS = {
     f"GET {ORG}/ci-analysis/box": Row(By.READER, 200, metrics=True, query=A_BOX),
     f"GET {ORG}/ci-analysis/test": Row(By.READER, 200, metrics=True, query=A_TEST),
     f"GET {ORG}/ci-analysis/tests": FIGURES,
+    f"GET {ORG}/ci-analysis/commit": Row(By.READER, 200, metrics=True, query=A_COMMIT),
     f"GET {ORG}/ci-failures": FIGURES,
     f"GET {REVIEW}": Row(By.READER, 200, "real", metrics=True),
     f"GET {ORG}/ci-analysis/failures/{{failureId}}": Row(By.READER, 200, "real", metrics=True),

@@ -184,8 +184,11 @@ class Trials:
     def told(self, test_id: str) -> Iterator[Told]:
         """Yield the runs that tell something of a test. Behind a lost board, nothing is told."""
         test = self.found.number_of(test_id)
-        if test is None:
-            return
+        if test is not None:
+            yield from self.told_of(test)
+
+    def told_of(self, test: int) -> Iterator[Told]:
+        """Yield the same of the test with this number."""
         notable = self._notable.get(test, {})
         lists = (runs for tests, runs in self._lists.items() if tests >> test & 1)
         for number in sorted(chain.from_iterable(lists)):
@@ -194,6 +197,13 @@ class Trials:
                 yield self._passes[number]
             else:
                 yield self._told(test, number, result)
+
+    def pattern_of(self, test: int) -> object:
+        """Return what all runs tell of a test: whatever is said of it holds for others that have
+        the same.
+        """
+        lists = tuple(at for at, tests in enumerate(self._lists) if tests >> test & 1)
+        return lists, tuple(self._notable.get(test, {}).items())
 
     def failed_on(self, test_id: str) -> Collection[str]:
         """Return the boxes on which a test ever failed."""

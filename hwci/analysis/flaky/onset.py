@@ -80,15 +80,25 @@ def _pairs() -> Numbers:
 
 def rates_beside(others: Mapping[FirstAttempts, int]) -> Rates:
     """Return the pairs, each as likely as its steady rate is among the other tests of the product:
-    so many of them have these counts.
-
-    Each test has one rate of the grid. How many have which is found in rounds (expectation and
-    maximization); one more test has each rate than was seen, so a few tests say little. Those that
-    are flaky themselves, or that a bug broke for long, have a higher rate than a steady one.
+    so many of them have these counts. Those that are flaky themselves, or that a bug broke for
+    long, have a higher rate than a steady one.
     """
     import numpy as np
 
     steady, flaky = _pairs()
+    _, tests = tests_by_rate(others)
+    return Rates(steady, flaky, tests[np.searchsorted(STEADY_RATES, steady)])
+
+
+def tests_by_rate(others: Mapping[FirstAttempts, int]) -> tuple[Numbers, Numbers]:
+    """Return the rates of a grid, and how many tests have each, of tests of which so many have
+    these counts.
+
+    Each test has one rate of the grid. How many have which is found in rounds (expectation and
+    maximization); one more test has each rate than was seen, so a few tests say little.
+    """
+    import numpy as np
+
     grid = np.array([*STEADY_RATES, *(rate for rate in FLAKY_RATES if rate > STEADY_RATES[-1])])
     counts = np.array([*others], dtype=float).reshape(-1, 2)
     failed, runs = counts[:, :1], counts[:, 1:]
@@ -99,7 +109,7 @@ def rates_beside(others: Mapping[FirstAttempts, int]) -> Rates:
     for _ in range(_ROUNDS):
         here = likely * tests
         tests = 1 + of_counts @ (here / here.sum(axis=1, keepdims=True))
-    return Rates(steady, flaky, tests[np.searchsorted(STEADY_RATES, steady)])
+    return grid, tests
 
 
 def onset(steps: Sequence[Step], rates: Rates | None = None) -> Onset:

@@ -20,6 +20,7 @@ LISTS: Mapping[str, str] = {
     "tests show": "box product",
     "runs list": _ALL,
     "bisect status": "box product",
+    "commits show": "product",
     "merges list": _ALL,
     "merges unchecked": _ALL,
     "merges plan": _ALL,

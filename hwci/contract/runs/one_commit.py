@@ -11,6 +11,15 @@ from hwci.contract.scope import PeriodOfDays, TestName
 from hwci.contract.shape import Open, shape
 from hwci.contract.vocabulary import Whose
 
+WHOSE = {
+    Whose.THIS_CHANGE: "This change",
+    Whose.TOO_FEW: "Not enough data",
+    Whose.BASE: "Base branch",
+    Whose.FLAKY: "Flaky test",
+    Whose.BENCH: "Bench",
+}
+"""What people read of each."""
+
 
 @shape
 class RunOfCommit(RunOnBox):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether anything of an organization names a repository, product, box or test that is asked for.
+"""Whether anything of an organization names a repository, product, box, test or commit that is
+asked for.
 
 An unknown name is 404: an empty answer would look like good news, such as no failure. Two cases
 let any name pass: an organization that has no reports yet, and a key that is bound to products, as
@@ -12,12 +13,15 @@ from typing import NoReturn
 from hwci.analysis.outcomes import RecordedRuns
 from hwci.engine.facts import Product
 from hwci.engine.history import Scope
+from hwci.engine.periods import Period
+from hwci.said import counted, day, short
 from hwci.server.errors import NotFoundError
 from hwci.server.services.access import Viewer, is_bound, require_product
 from hwci.server.storage.ports import Reader
 from hwci.wire.nearest import hint
 from hwci.wire.queries import BoxQuery, ProductQuery, Query
 
+_NAMED = 5
 _NO_SUITE = "only merges that were announced without a suite are known there; leave the suite out"
 
 
@@ -72,6 +76,37 @@ def require_known_test(history: RecordedRuns, product: Product, test_id: str) ->
     names = history.test_names(product)
     if test_id not in names:
         _refuse(f"test {test_id!r} of {product.suite} in {product.repo_key}", test_id, names)
+
+
+def known_commit(history: RecordedRuns, scope: Scope, period: Period, sha: str) -> str:
+    """Return the commit that begins so. Raises `NotFoundError`: none of those with a run in the
+    period does, or several do.
+    """
+    ran = {run.sha for product in history.outcomes(scope, period) for run in product.runs}
+    shas = sorted(commit for commit in ran if commit.startswith(sha))
+    if sha in ran or len(shas) == 1:
+        return sha if sha in ran else shas[0]
+    if shas:
+        raise NotFoundError(f"{len(shas)} commits begin with {sha}: {', '.join(shas[:_NAMED])}")
+    raise NotFoundError(
+        f"No run of the last {counted(period.days, 'day')} to {day(period.end)} is of a commit"
+        f" {sha} of {scope.repo_key}{_elsewhere(history, scope, sha)}"
+    )
+
+
+def _elsewhere(history: RecordedRuns, scope: Scope, sha: str) -> str:
+    """Say where else runs have a commit: at another time, or in the push of another one."""
+    runs = [
+        run
+        for run in sorted(history.sighted_runs(scope.repo_key or "", sha))
+        if scope.holds(scope.repo_key or "", run.sighting.suite)
+    ]
+    if not runs:
+        return ""
+    own = [run for run in runs if run.sha == sha]
+    if own:
+        return f"; its last run began on {day(own[-1].started_at)}"
+    return f"; it was tested with {short(runs[0].sha)}: ask for that one"
 
 
 def _refuse(what: str, name: str | None, known: Collection[str], none: str = "") -> NoReturn:

@@ -15,6 +15,7 @@ from hwci.server.services.access import Access
 from hwci.server.services.analysis.benches import Benches
 from hwci.server.services.analysis.bisection import Bisections
 from hwci.server.services.analysis.causes import Causes
+from hwci.server.services.analysis.commits import Commits
 from hwci.server.services.analysis.explanations import Explanations
 from hwci.server.services.analysis.flaky_tests import FlakyTests
 from hwci.server.services.analysis.incidents import Incidents
@@ -62,6 +63,7 @@ class Services:
     benches: Benches
     bisections: Bisections
     boxes: Boxes
+    commits: Commits
     explanations: Explanations
     flaky_tests: FlakyTests
     handover: Handover
@@ -126,6 +128,7 @@ def make_services(tools: Tools, settings: Settings) -> Services:
         benches=Benches(storage, clock),
         bisections=Bisections(storage, clock),
         boxes=Boxes(storage, clock),
+        commits=Commits(storage, clock),
         explanations=Explanations(storage, clock),
         flaky_tests=FlakyTests(storage, clock),
         handover=Handover(storage, clock, signer, tokens),

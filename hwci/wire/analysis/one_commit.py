@@ -2,11 +2,13 @@
 """What can be asked of one commit (contract, "Answers beside the rules")."""
 
 from hwci.wire.base import Name
-from hwci.wire.queries import PeriodQuery
+from hwci.wire.queries import PeriodQuery, ShaStart
 
 
 class OneCommitQuery(PeriodQuery):
-    """Query of one commit of a repository, by the runs of a period. `suite`: of this product."""
+    """Query of one commit of a repository, by the runs of a period. `suite`: of this product.
+    `sha`: the commit, or the first digits of one that ran.
+    """
 
     repo_key: Name
-    sha: Name
+    sha: ShaStart

@@ -16,6 +16,7 @@ from hwci.contract.periods.days import Days
 from hwci.contract.periods.times_to_fix import TimesToFix
 from hwci.contract.periods.trends import Trends
 from hwci.contract.runs.merges import AnnouncedMerge, ExplainedMerge, MergePlan
+from hwci.contract.runs.one_commit import OneCommit
 from hwci.contract.scope import TestName
 from hwci.contract.shape import ListPage
 from hwci.wire import limits
@@ -27,6 +28,7 @@ from hwci.wire.analysis.flaky_history import RankedHistoryQuery
 from hwci.wire.analysis.incidents import IncidentsQuery
 from hwci.wire.analysis.lost_boards import LostResolvedQuery
 from hwci.wire.analysis.one_box import OneBoxQuery
+from hwci.wire.analysis.one_commit import OneCommitQuery
 from hwci.wire.analysis.one_test import OneTestQuery, TestNamesQuery
 from hwci.wire.analysis.page_figures import PageFiguresQuery
 from hwci.wire.endpoint import Endpoint, Who
@@ -136,6 +138,11 @@ LIST_TESTS = Endpoint(
     "tests.list", "GET", "/api/orgs/{orgId}/ci-analysis/tests", Who.READER,
     "List the tests that reports name", query=TestNamesQuery, answer=ListPage[TestName],
     metrics=True
+)
+ONE_COMMIT = Endpoint(
+    "commits.show", "GET", "/api/orgs/{orgId}/ci-analysis/commit", Who.READER,
+    "One commit: on which boxes it ran, and whose each of its failures is", query=OneCommitQuery,
+    answer=OneCommit, metrics=True, tagged=True
 )
 METRICS_BY_DAY = Endpoint(
     "metrics.by_day", "GET", "/api/orgs/{orgId}/ci-analysis/days", Who.READER,

@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is known of each test of a commit: what it did there on each box, how it fared before the
+change, and how likely it is that the change broke it.
+
+Tests with which all runs did the same are one case, so ten thousand failures cost little. Which
+runs count is decided in `change.py`, the odds in `odds.py`; whose a failure is, in `whose.py`.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property, reduce
+from operator import or_
+from typing import NamedTuple
+
+from hwci.analysis.benches.trials import Told, Trials
+from hwci.analysis.commits.before import Tries, is_failed
+from hwci.analysis.commits.change import Change
+from hwci.analysis.commits.odds import Chances, Odds
+from hwci.analysis.commits.past import Box, Past
+from hwci.analysis.outcomes import ProductOutcomes, RecordedRuns, RunOutcomes
+from hwci.contract.vocabulary import Outcome, Verdict
+
+
+class Known(NamedTuple):
+    """What is known of a test. `boxes`: those of which runs at the commit tell something, by name.
+    `failed_on`, `passed_on`: the boxes, whatever is told. `chances`: None if no run tells of a
+    failure. `lost_at`: the tests at which runs lost the board that failed it then or before;
+    `lost_by_bench`: the harness blames the bench for all that failed in them. `past`: before the
+    change.
+    """
+
+    boxes: Sequence[Box]
+    failed_on: Sequence[str]
+    passed_on: Sequence[str]
+    chances: Chances | None
+    lost_at: Sequence[int]
+    lost_by_bench: bool
+    past: Past
+
+    @property
+    def failing(self) -> Sequence[Box]:
+        """The boxes that tell of a failure."""
+        return [box for box in self.boxes if box.failed]
+
+    @property
+    def tries(self) -> Tries:
+        """All attempts at the commit that tell something."""
+        return reduce(Tries.plus, (box.on.tries for box in self.boxes), Tries())
+
+
+class Tested:
+    """The runs of a product, as they tell of the tests of a commit."""
+
+    def __init__(self, history: RecordedRuns, outcomes: ProductOutcomes, change: Change) -> None:
+        self._change, self._outcomes = change, outcomes
+        self._check_time = history.check_time
+        self._trials = Trials(outcomes, history.check_time, {})
+        before = [run for run in outcomes.runs if change.is_below(run) or change.is_earlier(run)]
+        self._before = Trials(replace(outcomes, runs=before), history.check_time, {})
+        self._here = [
+            number
+            for number, run in enumerate(outcomes.runs)
+            if run.sha == change.sha and run.hello_ok
+        ]
+        self._known: dict[object, Known] = {}
+
+    @property
+    def _runs(self) -> Sequence[RunOutcomes]:
+        return self._outcomes.runs
+
+    def name_of(self, test: int) -> str:
+        """Return the name of a test."""
+        return self._outcomes.tests[test]
+
+    @cached_property
+    def failing(self) -> Mapping[int, RunOutcomes]:
+        """The tests that failed at the commit, each with the first run that did."""
+        first: dict[int, RunOutcomes] = {}
+        for number in self._here:
+            for test in _failed_in(self._runs[number]):
+                first.setdefault(test, self._runs[number])
+        return first
+
+    @cached_property
+    def mended(self) -> Collection[int]:
+        """The tests that only passed at the commit, and failed in the last run of a box before."""
+        failed, seen = set[int](), defaultdict[str, int](int)
+        for run in reversed(self._runs):
+            if run.hello_ok and self._change.is_below(run):
+                new = run.ran & ~seen[run.box_key]
+                seen[run.box_key] |= run.ran
+                failed.update(test for test in _failed_in(run) if new >> test & 1)
+        ran = reduce(or_, (self._runs[number].ran for number in self._here), 0)
+        return {test for test in failed - self.failing.keys() if ran >> test & 1}
+
+    def known(self, test: int) -> Known:
+        """Return what is known of a test that ran at the commit."""
+        ran = [number for number in self._here if self._runs[number].ran >> test & 1]
+        tells = [self._tells(number, test) for number in ran]
+        key = self._trials.pattern_of(test), tuple(ran), tuple(tells)
+        if key not in self._known:
+            self._check_time()
+            self._known[key] = self._of(test, ran, tells)
+        return self._known[key]
+
+    def _tells(self, number: int, test: int) -> bool:
+        """Whether a run at the commit tells something of a test. One that lost its board tells
+        nothing of the test at which it did either, unless two lost it there: one may be by chance.
+        """
+        lost = self._trials.lost.get(number)
+        if lost is None or test not in lost.tests:
+            return True
+        return test == lost.tests[0] and self._lost_at[test] > 1
+
+    @cached_property
+    def _lost_at(self) -> Counter[int]:
+        lost = self._trials.lost
+        return Counter(lost[number].tests[0] for number in self._here if number in lost)
+
+    @cached_property
+    def _odds(self) -> Odds:
+        return Odds(self._before.first_attempts().values())
+
+    def _of(self, test: int, ran: Sequence[int], tells: Sequence[bool]) -> Known:
+        told: dict[str, list[Told]] = defaultdict(list)
+        failed_on, passed_on, lost = set[str](), set[str](), list[int]()
+        for number, is_told in zip(ran, tells, strict=True):
+            run = self._runs[number]
+            row = Told(run, run.notable.get(test), is_lost=False)
+            (failed_on if is_failed(row) else passed_on).add(run.box_key)
+            if is_told:
+                told[run.box_key].append(row)
+            else:
+                lost.append(number)
+        past = Past(self._change, [*self._trials.told_of(test)], self._before.blame_of(test))
+        boxes = [past.box(box, rows) for box, rows in sorted(told.items())]
+        chances = None
+        if any(box.failed for box in boxes):
+            on = [box.on for box in boxes]
+            chances = self._odds.chances(on, past.good.tries, past.bad.tries)
+        return Known(
+            boxes=boxes,
+            failed_on=sorted(failed_on),
+            passed_on=sorted(passed_on),
+            chances=chances,
+            lost_at=sorted({self._trials.lost[number].tests[0] for number in lost}),
+            lost_by_bench=all(map(self._is_lost_by_bench, lost)),
+            past=past,
+        )
+
+    def _is_lost_by_bench(self, number: int) -> bool:
+        notable = self._runs[number].notable
+        return all(
+            notable[test].verdict is Verdict.INFRA for test in self._trials.lost[number].tests
+        )
+
+
+def _failed_in(run: RunOutcomes) -> Iterator[int]:
+    return (test for test, result in run.notable.items() if result.outcome is Outcome.FAIL)

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whose a failure of a commit is: the bench's, that of a bug of the base branch or of a flaky test,
+or that of the change (semantics, 15).
+
+`CLAIMS` is the order of precedence: the first claim that holds is made. A failure is somebody
+else's only where that is sure. So a test that failed in all tries is never called flaky, however
+often it fails before: one more run tells, and until then it may be the change.
+"""
+
+from collections.abc import Callable, Mapping
+
+from hwci.analysis.certainty import SURE
+from hwci.analysis.commits.known import Known
+from hwci.analysis.commits.odds import Chances
+from hwci.analysis.commits.past import Box
+from hwci.contract.vocabulary import Whose
+
+SAID_FROM = 0.75
+"""From this chance on the change is said to have broken a test."""
+_LIKELIER = 0.5
+
+
+def is_lost(known: Known) -> bool:
+    """Whether it failed only where the board was lost, and not by the change: it passes where the
+    board was not lost, or the harness blames the bench for all that failed then.
+    """
+    if known.chances is not None or not known.lost_at:
+        return False
+    return bool(known.passed_on) or known.lost_by_bench
+
+
+def excuse(box: Box, chances: Chances) -> Whose:
+    """Return whose the failure on a box is, if it is not the change's."""
+    if box.is_alone or (box.on.was_broken and box.on.blames_bench):
+        return Whose.BENCH
+    if box.on.was_broken:
+        return Whose.BASE
+    return Whose.BENCH if box.in_group or chances.bench > chances.before else Whose.FLAKY
+
+
+def excuses(known: Known) -> frozenset[Whose]:
+    """Return whose the failures on all boxes are; those of the change, if that is not excluded."""
+    chances = known.chances
+    if chances is None:
+        return frozenset({Whose.THIS_CHANGE})
+    is_shown = known.tries.passes > 0 or all(box.on.was_broken for box in known.failing)
+    is_sure = chances.broken <= 1 - SURE and chances.change < _LIKELIER
+    if not (is_shown and is_sure):
+        return frozenset({Whose.THIS_CHANGE})
+    return frozenset(excuse(box, chances) for box in known.failing)
+
+
+def _is_of_change(known: Known) -> bool:
+    is_seen = any(box.on.is_seen for box in known.failing)
+    return is_seen and known.chances is not None and known.chances.change >= SAID_FROM
+
+
+CLAIMS: Mapping[Whose, Callable[[Known], bool]] = {
+    Whose.BENCH: lambda known: is_lost(known) or excuses(known) <= {Whose.BENCH},
+    Whose.BASE: lambda known: excuses(known) <= {Whose.BENCH, Whose.BASE},
+    Whose.FLAKY: lambda known: excuses(known) <= {Whose.BENCH, Whose.BASE, Whose.FLAKY},
+    Whose.THIS_CHANGE: _is_of_change,
+    Whose.TOO_FEW: lambda _: True,
+}
+"""Each claim with what it takes, in the order of precedence."""
+
+
+def whose(known: Known) -> Whose:
+    """Return whose the failures of a test are."""
+    return next(claim for claim, holds in CLAIMS.items() if holds(known))
+
+
+def chance_of(claim: Whose, known: Known) -> float | None:
+    """Return how sure a claim is; None where it only counts."""
+    if known.chances is None or claim is Whose.TOO_FEW:
+        return None
+    return known.chances.change if claim is Whose.THIS_CHANGE else 1 - known.chances.change
