@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`hwci comment`: a pull request from its push to its merge, at each forge, against a real server."""
+"""`hwci comment`: a pull request from push to merge at each forge, with a real server."""
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,19 +14,19 @@ from tests.support.clones import git
 from tests.support.running import RunningServer
 
 SUITE = "sensor-fw"
-BEFORE = 12
+BEFORE = 8
 """Runs of main before the pull request."""
 
 
 @pytest.fixture(scope="module")
 def reader_key(server: RunningServer) -> str:
     with Client(server.url, token=server.token) as client:
-        return client.send(calls.create_reader_key(server.org_id, "pull requests")).key
+        return client.send(calls.create_reader_key(server.org_id, "pull requests")).api_key
 
 
-@pytest.fixture(params=list(DIALECTS))
+@pytest.fixture
 def at_forge(request: pytest.FixtureRequest) -> Iterator[ForgeServer]:
-    with forge(request.param) as served:
+    with forge(getattr(request, "param", "GitHub")) as served:
         yield served
 
 
@@ -36,7 +35,7 @@ class PullRequest:
 
     def __init__(self, cli: Command, at: ForgeServer, server: RunningServer, key: str) -> None:
         self.cli, self.at, self.here = cli, at, Path.cwd()
-        self.repo_key = f"acme/{at.dialect.list.count('/')}-{id(at)}"
+        self.repo_key = f"acme/{self.here.name}"
         self.settings = {"HWCI_URL": server.url, "HWCI_REPO_KEY": self.repo_key}
         self.ci_key, self.reader_key, self.runs = server.ci_key, key, 0
         git(self.here, "init", "--quiet", "--initial-branch=main")
@@ -98,6 +97,7 @@ def pull(
     return PullRequest(cli, at_forge, server, reader_key)
 
 
+@pytest.mark.parametrize("at_forge", DIALECTS, indirect=True)
 def test_a_pull_request_has_one_comment_from_its_push_to_its_merge(pull: PullRequest) -> None:
     base = None
     for _ in range(BEFORE):
@@ -115,7 +115,7 @@ def test_a_pull_request_has_one_comment_from_its_push_to_its_merge(pull: PullReq
     done = pull.comment("--strict", sha=head)
     assert (done.code, done.out) == (0, ""), done
     assert "1 failure of this change" in _body(pull)
-    assert "hil&#46;t1" in _body(pull) or "hil.t1" in _body(pull)
+    assert "<code>hil.t1</code>" in _body(pull)
     assert _status(pull, head) in {"failure", "failed"}
 
     mended = pull.commit("faster-boot")
@@ -189,4 +189,4 @@ def test_a_job_whose_commit_is_not_known_is_called_wrongly(cli: Command) -> None
 
     assert done.code == 2
     assert "missing: repo_key, sha" in done.err
-    assert json.dumps(done.out) == '""'
+    assert done.out == ""

@@ -55,7 +55,8 @@ def comment(
         warn(fault.message, strict=strict or fault.message.wrong_usage)
         return
     if dry_run:
-        write(verdict.comment.text.rstrip())
+        for line in verdict.comment.text.splitlines():
+            write(line)
         return
     show(reporting.comment(verdict, job, pull, context, summary=not no_summary), strict=strict)
 
