@@ -62,11 +62,12 @@ def comment(
 
 
 comment.__doc__ = """\
-Write into the pull request of this job whose each failure of its commit is: of the change, of the
-base branch, of a bench, or flaky. One comment, updated in place, and a status of the commit, which
-is a failure only where one is sure to be of the change. Without a pull request: the status and the
-summary of the job. Needs HWCI_READER_KEY, and a token of the forge: HWCI_FORGE_TOKEN, at GitHub and
-Gitea also GITHUB_TOKEN.
+Write into a pull request whose each failure of its commit is, and set its status. Needs
+HWCI_READER_KEY, and a token of the forge: HWCI_FORGE_TOKEN, at GitHub and Gitea also GITHUB_TOKEN.
+
+It is one comment, updated in place: whether a failure is of this change, of the base branch, of a
+bench, or flaky. The status is a failure only where one is of this change. Without a pull request:
+the status and the summary of the job.
 
 Run it after all benches. If the server or the forge cannot be reached, hwci prints a warning and
 the build does not fail, unless --strict is set.
