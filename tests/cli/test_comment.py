@@ -13,7 +13,6 @@ from tests.support.answering import unused_url
 from tests.support.clones import git
 from tests.support.running import RunningServer
 
-SUITE = "sensor-fw"
 BEFORE = 8
 """Runs of main before the pull request."""
 
@@ -35,8 +34,10 @@ class PullRequest:
 
     def __init__(self, cli: Command, at: ForgeServer, server: RunningServer, key: str) -> None:
         self.cli, self.at, self.here = cli, at, Path.cwd()
-        self.repo_key = f"acme/{self.here.name}"
-        self.settings = {"HWCI_URL": server.url, "HWCI_REPO_KEY": self.repo_key}
+        environ = at.dialect.environ(at.address)
+        self.repo_key = environ.get("GITHUB_REPOSITORY") or environ["CI_PROJECT_PATH"]
+        self.suite = self.here.name  # the tests share a server
+        self.settings = {"HWCI_URL": server.url, "HWCI_SUITE": self.suite}
         self.ci_key, self.reader_key, self.runs = server.ci_key, key, 0
         git(self.here, "init", "--quiet", "--initial-branch=main")
         (self.here / ".git/info/exclude").write_text("*")
@@ -60,7 +61,7 @@ class PullRequest:
         Path("one.xml").write_text(f"<testsuite>{cases}</testsuite>")
         self.runs += 1
         trigger = "merge" if branch == "main" else "manual"
-        words = ["--workflow", "hil", "--suite", SUITE, "--run-id", f"{self.runs}"]
+        words = ["--workflow", "hil", "--repo-key", self.repo_key, "--run-id", f"{self.runs}"]
         words += ["--branch", branch, "--trigger", trigger, "--box", "bench-1"]
         words += ["--base-sha", base] if base else []
         sent = {**self.settings, "HWCI_CI_KEY": self.ci_key}
@@ -71,7 +72,7 @@ class PullRequest:
         """Run the command in a job for a commit."""
         environ = self.environ(recording, sha)
         keys = {"HWCI_READER_KEY": self.reader_key, **more}
-        return self.cli("comment", "--suite", SUITE, *flags, **{**environ, **self.settings, **keys})
+        return self.cli("comment", *flags, **{**environ, **self.settings, **keys})
 
     def environ(self, recording: str, sha: str) -> dict[str, str]:
         dialect = self.at.dialect
@@ -142,7 +143,7 @@ def _body(pull: PullRequest) -> str:
 
 def _status(pull: PullRequest, sha: str) -> str:
     [*_, status] = pull.at.statuses[sha]
-    assert f"hwci/{SUITE}" in status.values()
+    assert f"hwci/{pull.suite}" in status.values()
     return str(status["state"])
 
 
@@ -152,7 +153,7 @@ def test_a_dry_run_prints_the_comment_and_calls_no_forge(pull: PullRequest) -> N
     done = pull.comment("--dry-run", sha=sha, HWCI_FORGE_TOKEN="")
 
     assert done.code == 0, done
-    assert done.out.startswith(f"<!-- hwci: {pull.repo_key.replace('/', '%2F')}%3A{SUITE} -->\n")
+    assert done.out.startswith(f"<!-- hwci: acme%2Ffirmware%3A{pull.suite} -->\n")
     assert "hil.t1" in done.out
     assert pull.at.asked == []
 
@@ -163,7 +164,7 @@ def test_a_server_that_is_away_fails_no_build(pull: PullRequest, strict: bool, c
     done = pull.comment(*(["--strict"] * strict), sha=pull.commit())
 
     assert done.code == code
-    assert done.err.startswith("error: " if strict else "warning: ")
+    assert done.err.startswith("error: " if strict else "warning: "), done
     assert pull.at.asked == []
 
 
@@ -176,12 +177,35 @@ def test_a_forge_that_refuses_fails_no_build(pull: PullRequest, strict: bool, co
     assert "wrong" not in done.err
 
 
-def test_without_a_reader_key_the_ci_key_is_not_used(pull: PullRequest) -> None:
-    done = pull.comment(sha=pull.commit(), HWCI_READER_KEY="", HWCI_CI_KEY=pull.ci_key)
+@pytest.mark.parametrize(
+    "secrets",
+    [
+        {"HWCI_READER_KEY": ""},
+        {"HWCI_READER_KEY": "rdr_\u20ac"},
+        {"HWCI_READER_KEY": "rdr_wrong"},
+        {"HWCI_URL": ""},
+    ],
+)
+def test_a_build_without_the_secrets_fails_nothing_and_uses_no_ci_key(
+    pull: PullRequest, secrets: dict[str, str]
+) -> None:
+    """As that of a fork."""
+    pull.settings |= {"HWCI_CI_KEY": pull.ci_key}
+    pull.settings.update((name, text) for name, text in secrets.items() if name == "HWCI_URL")
+    done = pull.comment(sha=pull.commit(), **secrets)
 
     assert done.code == 0
     assert done.err.startswith("warning: ")
     assert pull.at.asked == []
+
+
+def test_another_commit_than_the_ci_names_is_told(pull: PullRequest) -> None:
+    sha = pull.commit()
+    pull.commit()
+    done = pull.comment("--dry-run", sha=sha)
+
+    assert "warning: " in done.err
+    assert sha[:12] not in done.out
 
 
 def test_a_job_whose_commit_is_not_known_is_called_wrongly(cli: Command) -> None:

@@ -55,6 +55,7 @@ def job_of_commit(flags: JobFlags, command: CommandContext) -> Job:
     job = job_context(flags, command).job
     if missing := [name for name in OF_COMMIT if name not in job.fields]:
         raise missing_error("comment", missing)
+    command.warn(*map(str, job.doubts))
     return job
 
 
