@@ -35,7 +35,7 @@ TABLES = {
     "boxes list": "",
     "boxes notes": "",
     "boxes show": BOX,
-    "commits show": "bbbbbbb",
+    "commits show": f"bbbbbbb --product {REPO}:{SUITE}",
     "env": "",
     "failures list": "",
     "failures show": "ID",

@@ -19,6 +19,8 @@ from hwci.engine.facts import Facts, Product, Report, SuiteConfig, TestItem
 
 PRODUCT = Product("fw", "hil")
 MAIN = "main"
+PULL_REQUEST = "feed" * 10
+"""The commit of a pull request."""
 EPOCH = datetime(2026, 1, 1, tzinfo=UTC)
 BETWEEN_RUNS = timedelta(hours=3)
 
@@ -86,7 +88,8 @@ class Plan:
     so many at least, drawn for each push (None: of as many each time). `base_rate`: attempts
     that fail for no planted cause. `lost`: runs that lose their bench midway; `unreached`: that
     never reach it; `unrun`: pushes that nothing runs for. `leaves`: a box that runs nothing from
-    such a commit of main on.
+    such a commit of main on. `pull_request`: so often a commit runs at the end that was forked from
+    the last one of main; only its own causes begin at the number behind that.
     """
 
     boxes: int = 5
@@ -106,6 +109,7 @@ class Plan:
     boxes_at_once_min: int | None = None
     order: Runs = Runs.TOGETHER
     leaves: tuple[str, int] | None = None
+    pull_request: int = 0
 
     @property
     def box_keys(self) -> tuple[str, ...]:
@@ -211,6 +215,9 @@ class _Fleet:
             fork = self._random.randrange(last + 1)
             own = Commit(f"{branch:07x}b", f"Try {branch}", files=FILES["neither"])
             self._push(f"feature-{branch}", fork, ChangeList(self._commits[fork].sha, (own,)))
+        for _ in range(self._plan.pull_request):
+            own = Commit(PULL_REQUEST, "Change the driver", files=FILES["firmware"])
+            self._push("pull-request", last + 1, ChangeList(self._commits[last].sha, (own,)))
 
     def _push(
         self, branch: str, number: int, changes: ChangeList, covers: tuple[str, ...] = ()
@@ -301,7 +308,7 @@ class _Fleet:
 
     def name(self, test: int, commit: int) -> str:
         """Return the name of a test, which a renamed one changes at some commit."""
-        renamed = commit >= self._renamed.get(test, len(self._commits))
+        renamed = commit >= self._renamed.get(test, commit + 1)
         return f"test_{test:03d}_renamed" if renamed else f"test_{test:03d}"
 
     def _chance(self, test: int, box: str, commit: int) -> tuple[float, Verdict]:

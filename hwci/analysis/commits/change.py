@@ -7,7 +7,7 @@ until one begins at a commit of the base branch. This module knows no test.
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -57,14 +57,17 @@ class Change:
         return earlier and self.is_on_base(run) and (own is None or self.places[run.sha] < own)
 
 
-def base_branch_of(
-    history: RecordedRuns, repo_key: str, products: Iterable[ProductOutcomes], period: Period
-) -> str | None:
-    """Return the branch to which most merges of a repository went; without any, that which ran
-    most. None: there is neither.
+def base_branch_of(history: RecordedRuns, scope: Scope, period: Period) -> str | None:
+    """Return the branch to which most merges went; without any, that which ran most. None: there is
+    neither.
     """
-    merges = Counter(merge.branch for merge, _ in history.merges(Scope(repo_key), period))
-    ran = Counter(run.branch for product in products for run in product.runs if run.hello_ok)
+    merges = Counter(merge.branch for merge, _ in history.merges(scope, period))
+    ran = Counter(
+        run.branch
+        for product in history.outcomes(scope, period)
+        for run in product.runs
+        if run.hello_ok
+    )
     branches = merges or ran
     return min(branches, key=lambda branch: (-branches[branch], branch), default=None)
 

@@ -9,6 +9,7 @@ said of these chances. Likelihoods are logarithms.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from enum import Enum
 from functools import cached_property, reduce
 from math import exp, inf, log
 from typing import TYPE_CHECKING, NamedTuple
@@ -26,10 +27,20 @@ if TYPE_CHECKING:
 ON_SOME_BOXES, MADE_FLAKY = 0.1, 0.1
 """Of the changes that break a test, so many do on some boxes alone, and so many only now and then.
 """
-WENT_BAD, UNSEEN_IS_BAD = 0.0005, 0.05
-"""So likely a box that passed a test lately fails it now, and one that did not."""
-HARNESS_SAYS = 30.0
-"""So many times as likely it is the bench where the harness says so."""
+
+
+class Seen(float, Enum):
+    """How likely a box is bad for a test that passed there `since` the commit ran, or `lately`
+    before it, or neither.
+    """
+
+    SINCE = 0.00001
+    LATELY = 0.0005
+    NOT = 0.05
+
+
+HARNESS_SAYS = 300.0
+"""So many times as likely it is the bench where the harness says so: the rules take its word."""
 STUCK = 0.999
 """What is broken fails so many of its attempts."""
 _AT_MOST = 0.5  # nothing before the runs makes it sure that a box is bad
@@ -38,14 +49,14 @@ _HALF = 0.5
 
 class OnBox(NamedTuple):
     """What a box tried at the commit. `is_bad`: its failures before are apart from those of the
-    other boxes. `was_broken`: the test failed there in each run when the change began. `is_seen`:
-    it passed there lately. `blames_bench`: the harness does, each time that it failed.
+    other boxes. `was_broken`: the test failed there in each run when the change began. `seen`:
+    when it passed there. `blames_bench`: the harness does, each time that it failed.
     """
 
     tries: Tries
     is_bad: bool = False
     was_broken: bool = False
-    is_seen: bool = True
+    seen: Seen = Seen.LATELY
     blames_bench: bool = False
 
     @property
@@ -140,5 +151,4 @@ def _if_broken(boxes: Sequence[OnBox]) -> float:
 
 
 def _went_bad(box: OnBox) -> float:
-    chance = WENT_BAD if box.is_seen else UNSEEN_IS_BAD
-    return log(min(_AT_MOST, chance * (HARNESS_SAYS if box.blames_bench else 1)))
+    return log(min(_AT_MOST, box.seen.value * (HARNESS_SAYS if box.blames_bench else 1)))

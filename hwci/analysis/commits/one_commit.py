@@ -48,7 +48,7 @@ def one_commit(
     """
     repo_key = scope.repo_key or ""
     products = history.outcomes(scope, period)
-    base_branch = base_branch_of(history, repo_key, products, period)
+    base_branch = base_branch_of(history, scope, period)
     failed: list[_Failed] = []
     passes: list[shapes.PassOfCommit] = []
     change = None

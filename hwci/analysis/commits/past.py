@@ -18,7 +18,7 @@ from hwci.analysis.benches.trials import Side, Told
 from hwci.analysis.certainty import SURE
 from hwci.analysis.commits.before import Before, Tries, before, is_failed, tries_of
 from hwci.analysis.commits.change import Change
-from hwci.analysis.commits.odds import OnBox
+from hwci.analysis.commits.odds import OnBox, Seen
 from hwci.analysis.outcomes import RunOutcomes
 from hwci.contract.vocabulary import Verdict
 
@@ -96,7 +96,7 @@ class Past:
             tries=tries_of(here),
             is_bad=is_bad,
             was_broken=was_broken,
-            is_seen=self._is_seen(box_key),
+            seen=self._seen(box_key),
             blames_bench=verdicts == {Verdict.INFRA},
         )
         said = own if is_broken_alone else below if below.broken >= SURE else side
@@ -118,12 +118,17 @@ class Past:
             for row in self._earlier
         )
 
-    def _is_seen(self, box_key: str) -> bool:
-        since = self._change.began - SEEN_FOR
-        return any(
-            row.run.box_key == box_key and row.run.started_at >= since and not is_failed(row)
+    def _seen(self, box_key: str) -> Seen:
+        began = self._change.began
+        passed = [
+            row.run.started_at
             for row in self._earlier
-        )
+            if row.run.box_key == box_key and not is_failed(row)
+        ]
+        last = max(passed, default=None)
+        if last is None or last < began - SEEN_FOR:
+            return Seen.NOT
+        return Seen.LATELY if last < began else Seen.SINCE
 
 
 _NOTHING = Before(Tries())

@@ -9,14 +9,17 @@ often it fails before: one more run tells, and until then it may be the change.
 
 from collections.abc import Callable, Mapping
 
-from hwci.analysis.certainty import SURE
 from hwci.analysis.commits.known import Known
-from hwci.analysis.commits.odds import Chances
+from hwci.analysis.commits.odds import Chances, Seen
 from hwci.analysis.commits.past import Box
 from hwci.contract.vocabulary import Whose
 
 SAID_FROM = 0.75
 """From this chance on the change is said to have broken a test."""
+EXCUSED_TO = 0.01
+"""Up to this chance that the change broke a test its failures may be somebody else's: an excuse
+that is wrong merges a bug.
+"""
 _LIKELIER = 0.5
 
 
@@ -44,14 +47,14 @@ def excuses(known: Known) -> frozenset[Whose]:
     if chances is None:
         return frozenset({Whose.THIS_CHANGE})
     is_shown = known.tries.passes > 0 or all(box.on.was_broken for box in known.failing)
-    is_sure = chances.broken <= 1 - SURE and chances.change < _LIKELIER
+    is_sure = chances.broken <= EXCUSED_TO and chances.change < _LIKELIER
     if not (is_shown and is_sure):
         return frozenset({Whose.THIS_CHANGE})
     return frozenset(excuse(box, chances) for box in known.failing)
 
 
 def _is_of_change(known: Known) -> bool:
-    is_seen = any(box.on.is_seen for box in known.failing)
+    is_seen = any(box.on.seen is not Seen.NOT for box in known.failing)
     return is_seen and known.chances is not None and known.chances.change >= SAID_FROM
 
 

@@ -12,6 +12,7 @@ from hwci.analysis.certainty import SURE
 from hwci.analysis.commits.before import Tries
 from hwci.analysis.commits.change import Change
 from hwci.analysis.commits.known import Known
+from hwci.analysis.commits.odds import Seen
 from hwci.analysis.commits.past import Box
 from hwci.analysis.commits.whose import excuse
 from hwci.analysis.outcomes import RunOutcomes
@@ -128,7 +129,7 @@ def _to_settle(claim: Whose, known: Known, change: Change) -> str | None:
         return None
     # Where the box is in doubt, it runs what the change began from; else the commit again.
     doubted = next((box for box in known.failing if excuse(box, chances) is Whose.BENCH), None)
-    unseen = next((box for box in known.failing if not box.on.is_seen), doubted)
+    unseen = next((box for box in known.failing if box.on.seen is Seen.NOT), doubted)
     if unseen is not None:
         fork = change.base_branch if change.fork is None else short(change.fork.sha)
         return f"Test {fork} on {unseen.box_key}: if it passes there, suspect this change"

@@ -9,6 +9,7 @@ from time import monotonic
 from tests.simulation.calibration import (
     benches,
     bisection,
+    commits,
     fixes,
     flaky_tests,
     incidents,
@@ -19,7 +20,18 @@ from tests.simulation.calibration import (
 )
 from tests.simulation.calibration.asked import asked
 
-PARTS = (onsets, flaky_tests, fixes, benches, shares, incidents, lost, bisection, statements)
+PARTS = (
+    onsets,
+    flaky_tests,
+    fixes,
+    benches,
+    shares,
+    incidents,
+    lost,
+    bisection,
+    statements,
+    commits,
+)
 PAGE = Path(__file__).parents[3] / "docs/calibration.md"
 
 _HEAD = """\

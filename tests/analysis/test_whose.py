@@ -1,0 +1,307 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whose a failure of a commit is (semantics, 15), by small histories: forty commits of main on two
+boxes, and then a pull request that was forked from the last of them, or from an earlier one.
+"""
+
+import random
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import pytest
+
+from hwci.analysis.commits.one_commit import one_commit
+from hwci.analysis.commits.whose import CLAIMS
+from hwci.contract.runs.one_commit import FailureOfCommit, OneCommit
+from hwci.contract.vocabulary import Outcome, Whose
+from hwci.engine.facts import Facts, Report
+from hwci.engine.history import Scope
+from tests.analysis.stories import story
+from tests.analysis.test_bad_input import HISTORIES
+from tests.engine.timeline import EVER, ORG, REPO, changes, item, report
+from tests.support.outcomes import FullRecordedRuns
+
+COMMITS, LAST = 40, "c39"
+PULL, TOPIC = "dddddddd", "topic"
+BOXES = ("box-1", "box-2")
+MOST = 100
+Outcomes = Callable[[int, str], str]
+
+
+def main(of: Outcomes = lambda _number, _box: "P", boxes: Sequence[str] = BOXES) -> list[Report]:
+    """Runs of main: an outcome by the number of the commit and the box."""
+    return [
+        report(
+            f"c{number:02}:P",
+            number + place / 10,
+            box=box,
+            sent=changes(f"c{number - 1:02}", f"c{number:02}") if number else None,
+            tests=[item(of(number, box))],
+        )
+        for number in range(COMMITS)
+        for place, box in enumerate(boxes)
+    ]
+
+
+def pull(outcome: str, box: str = "box-1", at: float = 100, base: str | None = LAST) -> Report:
+    """A run of the pull request."""
+    sent = None if base is None else changes(base, PULL)
+    return report(f"{PULL}:P", at, box=box, branch=TOPIC, sent=sent, tests=[item(outcome)])
+
+
+def answer(*reports: Report, sha: str = PULL, most: int = MOST) -> OneCommit:
+    history = FullRecordedRuns(ORG, Facts(reports=reports))
+    return one_commit(history, Scope(REPO), EVER, sha, most)
+
+
+def failure(*reports: Report, sha: str = PULL) -> FailureOfCommit:
+    [found] = answer(*reports, sha=sha).failures
+    return found
+
+
+def every_eighth(number: int, _box: str) -> str:
+    return "P2" if number % 8 == 3 else "P"
+
+
+def test_a_test_that_passed_before_and_fails_here_is_broken_by_the_change() -> None:
+    found = failure(*main(), pull("F2"), pull("F2", "box-2", 101))
+
+    assert found.whose is Whose.THIS_CHANGE
+    assert found.chance is not None
+    assert found.chance > 0.95
+    assert (found.failed_on, found.passed_on) == (BOXES, ())
+    assert found.says == "Broken by this change"
+    assert found.evidence == (
+        "4 of 4 attempts failed here; before, on main, 0 of 80 first attempts failed"
+    )
+    assert found.to_settle is None
+
+
+def test_a_flaky_test_that_passed_again_on_the_same_box_is_flaky() -> None:
+    found = failure(*main(every_eighth), pull("F"), pull("P", at=101))
+
+    assert found.whose is Whose.FLAKY
+    assert found.says == "Flaky: it passed here on box-1"
+    assert found.evidence == (
+        "1 of 2 attempts failed here; before, on main, 10 of 80 first attempts failed, and 10 of 10"
+        " retries passed"
+    )
+
+
+def test_a_flaky_test_that_fails_all_its_tries_is_not_called_flaky() -> None:
+    once = failure(*main(every_eighth), pull("F"))
+    often = failure(*main(every_eighth), *(pull("F", at=100 + at) for at in range(5)))
+
+    assert once.whose is Whose.TOO_FEW
+    assert once.to_settle == "Test dddddddd on box-1 again: if it fails there, suspect this change"
+    assert often.whose is Whose.THIS_CHANGE
+
+
+def test_a_test_that_a_bug_broke_for_a_time_is_not_flaky() -> None:
+    found = failure(
+        *main(lambda number, _: "F" if 10 <= number < 25 else "P"), pull("F"), pull("F", at=101)
+    )
+
+    assert found.whose is Whose.THIS_CHANGE
+    assert "0 of 50 first attempts failed" in found.evidence
+
+
+def test_a_change_that_makes_a_steady_test_fail_in_most_tries_made_it_flaky() -> None:
+    tries = [pull(outcome, at=100 + at) for at, outcome in enumerate("FFFP")]
+    found = failure(*main(), *tries)
+
+    assert (found.whose, found.says) == (Whose.THIS_CHANGE, "Made flaky by this change")
+
+
+def broken_since(first: int, last: int = COMMITS) -> Outcomes:
+    return lambda number, _box: "F" if first <= number < last else "P"
+
+
+def test_what_main_fails_too_is_of_the_base_branch_since_its_first_commit() -> None:
+    found = failure(*main(broken_since(36)), pull("F"))
+
+    assert found.whose is Whose.BASE
+    assert found.since == "c36"
+    assert found.says.startswith("Fails on main too, since c36 (")
+    assert found.evidence.endswith("the last 8 runs failed")
+
+
+def test_a_bug_that_came_to_main_after_the_fork_is_no_excuse() -> None:
+    found = failure(
+        *main(broken_since(36)), pull("F2", base="c30"), pull("F2", "box-2", 101, "c30")
+    )
+
+    assert found.whose is Whose.THIS_CHANGE
+    assert found.since is None
+
+
+def test_without_lists_main_is_what_ran_before() -> None:
+    assert failure(*main(broken_since(36)), pull("F", base=None)).whose is Whose.BASE
+
+
+def test_a_bug_that_main_fixed_meanwhile_asks_for_a_rebase() -> None:
+    found = failure(*main(broken_since(30, 37)), pull("F", base="c36"))
+
+    assert found.whose is Whose.BASE
+    assert found.since is None
+    assert found.says == "Failed on main too, and passes there again: rebase"
+
+
+def test_a_commit_of_main_is_compared_with_those_before_it() -> None:
+    assert failure(*main(broken_since(38)), sha="c38").whose is Whose.THIS_CHANGE
+    assert failure(*main(broken_since(36)), sha="c39").whose is Whose.BASE
+
+
+def test_a_box_that_fails_it_on_main_too_is_to_blame() -> None:
+    past = main(lambda number, box: "F" if box == "box-2" and number > 33 else "P")
+    found = failure(*past, pull("P"), pull("F", "box-2", 101))
+
+    assert found.whose is Whose.BENCH
+    assert found.says == "box-2: fails on main too, other boxes do not"
+
+
+def test_a_box_that_went_bad_after_the_fork_is_to_blame_too() -> None:
+    past = main(lambda number, box: "F" if box == "box-2" and number > 33 else "P")
+
+    assert failure(*past, pull("F", "box-2", base="c20")).whose is Whose.BENCH
+
+
+def test_a_box_that_was_mended_is_no_excuse() -> None:
+    past = main(lambda number, box: "F" if box == "box-2" and number < 20 else "P")
+    found = failure(*past, pull("F2"), pull("F2", "box-2", 101))
+
+    assert found.whose is Whose.THIS_CHANGE
+
+
+def test_the_harness_is_believed_where_it_passes_on_another_box() -> None:
+    with_pass = failure(*main(), pull("P"), pull("I", "box-2", 101))
+    alone = failure(*main(), pull("I", "box-2"))
+
+    assert (with_pass.whose, with_pass.says) == (Whose.BENCH, "The harness blames the bench")
+    assert alone.whose is Whose.TOO_FEW
+
+
+def test_a_failure_on_one_box_alone_is_settled_by_the_base_on_it() -> None:
+    before = [*main(), pull("P"), pull("F2", "box-2", 101), pull("F2", "box-2", 102)]
+    settling = report(f"{LAST}:P", 200, box="box-2", tests=[item("P")])
+    found, settled = failure(*before), failure(*before, settling)
+
+    assert found.whose is Whose.TOO_FEW
+    assert found.to_settle == "Test c39 on box-2: if it passes there, suspect this change"
+    assert settled.whose is Whose.THIS_CHANGE
+
+
+def test_a_box_that_never_ran_it_before_settles_nothing() -> None:
+    assert failure(*main(boxes=["box-1"]), pull("F2", "box-2")).whose is Whose.TOO_FEW
+
+
+def test_a_test_that_passes_here_and_fails_on_main_is_shown() -> None:
+    found = answer(*main(broken_since(36)), pull("P"))
+
+    assert found.failures == ()
+    [gone] = found.passes
+    assert (gone.boxes, gone.since) == (("box-1",), "c36")
+    assert answer(*main(), pull("P")).passes == ()
+
+
+SUITE_OF_TESTS = [f"test {number:02}" for number in range(12)]
+
+
+def whole(
+    sha: str, at: float, lost_from: int = 99, box: str = "box-1", verdict: str = "F"
+) -> Report:
+    tests = [
+        item(verdict if number >= lost_from else "P", name)
+        for number, name in enumerate(SUITE_OF_TESTS)
+    ]
+    branch = TOPIC if sha == PULL else "main"
+    return report(f"{sha}:P", at, box=box, branch=branch, tests=tests)
+
+
+PAST = [whole(f"c{number:02}", number) for number in range(COMMITS)]
+
+
+def test_what_failed_behind_a_lost_board_is_the_benchs_where_that_is_sure() -> None:
+    lost = whole(PULL, 100, lost_from=6)
+    alone = answer(*PAST, lost)
+    again = answer(*PAST, lost, whole(PULL, 101))
+    blamed = answer(*PAST, whole(PULL, 100, lost_from=6, verdict="I"))
+
+    assert {row.whose for row in alone.failures} == {Whose.TOO_FEW}
+    assert alone.failures[1].evidence.startswith("The board was lost at test 06; ")
+    assert {row.whose for row in again.failures} == {Whose.BENCH}
+    assert {row.whose for row in blamed.failures} == {Whose.BENCH}
+    assert [row.says for row in again.failures[:2]] == [
+        "The board was lost at this test",
+        "The board was lost at test 06",
+    ]
+
+
+def test_two_boards_lost_at_one_test_are_no_accident() -> None:
+    runs = [whole(PULL, 100 + at, lost_from=6, box=box) for at, box in enumerate(BOXES)]
+    found = answer(*PAST, *(replace(run, box_key="box-2") for run in PAST), *runs)
+
+    assert {row.test_id: row.whose for row in found.failures}["test 06"] is Whose.THIS_CHANGE
+    assert Whose.BENCH not in {row.whose for row in found.failures}
+
+
+@pytest.mark.parametrize("seed", range(150))
+def test_no_failure_is_told_twice_and_counts_add_up_in_any_order_of_reports(seed: int) -> None:
+    past = story(random.Random(seed))
+    reports = list(past.facts.reports)
+    for sha in sorted({run.sha for run in reports}):
+        found = answer(*reports, sha=sha)
+        names = [(row.suite, row.test_id) for row in found.failures]
+        failing = {
+            (run.suite, test.id)
+            for run in reports
+            if run.sha == sha and run.hello_ok
+            for test in run.tests
+            if test.outcome is Outcome.FAIL
+        }
+
+        assert sorted(names) == sorted(failing)
+        counts = Counter(row.whose for row in found.failures)
+        assert {count.whose: count.failures for count in found.counts} == counts
+        shown = [[*Whose].index(Whose(row.whose)) for row in found.failures]
+        assert shown == sorted(shown)
+        assert not {(row.suite, row.test_id) for row in found.passes} & failing
+        random.Random(seed).shuffle(reports)
+        assert answer(*reports, sha=sha) == found
+
+
+def test_claims_are_made_in_the_order_of_the_table() -> None:
+    assert [*CLAIMS] == [
+        Whose.BENCH,
+        Whose.BASE,
+        Whose.FLAKY,
+        Whose.THIS_CHANGE,
+        Whose.TOO_FEW,
+    ]
+
+
+@pytest.mark.parametrize("name", [name for name in HISTORIES if name != "ten thousand boxes"])
+def test_bad_input_is_answered(name: str) -> None:
+    reports = HISTORIES[name]
+    for sha in {run.sha for run in reports}:
+        found = answer(*reports, sha=sha)
+        assert found.runs
+        if name in {"one run", "one box", "all failing"}:
+            assert all(row.whose in {Whose.TOO_FEW, Whose.BASE} for row in found.failures)
+
+
+def test_ten_thousand_failures_are_counted_and_the_first_are_listed() -> None:
+    names = [f"test {number}" for number in range(10_000)]
+    runs = [
+        report(f"c{number:02}:P", number, tests=[item("P", name) for name in names])
+        for number in range(3)
+    ]
+    broken = report(f"{PULL}:P", 100, branch=TOPIC, tests=[item("F", name) for name in names])
+    asked: list[None] = []
+    history = FullRecordedRuns(ORG, Facts(reports=(*runs, broken)))
+    history.check_time = lambda: asked.append(None)
+    found = one_commit(history, Scope(REPO), EVER, PULL, MOST)
+
+    assert len(found.failures) == MOST
+    assert sum(count.failures for count in found.counts) == len(names)
+    assert len(asked) < MOST, "tests that did the same are one case"
