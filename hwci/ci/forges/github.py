@@ -40,7 +40,7 @@ def _own_user(environ: Mapping[str, str], request: Request) -> object:
 FORGE = Forge(
     title="GitHub",
     is_here=lambda environ: bool(environ.get("GITHUB_ACTIONS")),
-    tokens=(TOKEN, "GITHUB_TOKEN", "GH_TOKEN"),
+    tokens=(TOKEN, "GH_TOKEN", "GITHUB_TOKEN"),
     rights="`permissions:` with `pull-requests: write` and `statuses: write`; in a run for a pull"
     " request of a fork it can only read",
     needs=("GITHUB_API_URL", "GITHUB_GRAPHQL_URL", "GITHUB_REPOSITORY"),
