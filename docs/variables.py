@@ -26,6 +26,10 @@ VARIABLES: tuple[Variable, ...] = (
         "The key that metrics, failures and runs are read with, without a sign-in.",
         secret=True,
     ),
+    Variable(
+        "HWCI_FORGE_TOKEN",
+        "The token that `hwci comment` writes to the forge with, before that of the job.",
+    ),
     Variable("HWCI_PROFILE", "Which kept sign-in to use."),
     Variable("HWCI_ORG", "Organization by id or name."),
     *(Variable(field.variable, f"`{field.name}` of reports. {field.meaning}") for field in FIELDS),

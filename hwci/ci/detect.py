@@ -95,6 +95,7 @@ def find_job(
         succeeded_sha=tested.fields.get("succeeded_sha"),
         pushed_shas=fields["pushed_shas"].value if "pushed_shas" in fields else (),
         merge_branches=merge_branches,
+        pull=tested.fields["pull"].value if "pull" in tested.fields else None,
         queued="queued" in fields,
         batched="batched" in fields,
         bad_settings=(

@@ -105,6 +105,9 @@ class Job:
     pushed_shas: tuple[str, ...] = ()
     """Commits of the push as the CI lists them; some may be missing."""
 
+    pull: int | None = None
+    """The number of the pull request, or merge request, that the run is of."""
+
     queued: bool = False
     """The merge is only tried in a queue: nothing is merged yet."""
 

@@ -30,6 +30,7 @@ COMMANDS = {
     " --product.",
     "merge-announce": "Announce a merge, so that it counts even when no bench is online.",
     "report-run": "Report one attempt of a run when it has ended, whether it passed or failed.",
+    "comment": "Write into a pull request whose each failure of its commit is, and set its status.",
     "doctor": "Check that reports from here will arrive: server, key, clock, git, CI, proxy,"
     " spool, box key.",
     "exec": "Run the tests, report their results, and exit with their exit code.",

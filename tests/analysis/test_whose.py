@@ -16,8 +16,8 @@ from hwci.contract.runs.one_commit import FailureOfCommit, OneCommit
 from hwci.contract.vocabulary import Outcome, Whose
 from hwci.engine.facts import Facts, Report
 from hwci.engine.history import Scope
+from tests.analysis.bad_histories import HISTORIES
 from tests.analysis.stories import story
-from tests.analysis.test_bad_input import HISTORIES
 from tests.engine.timeline import EVER, ORG, REPO, changes, item, report
 from tests.support.outcomes import FullRecordedRuns
 
@@ -225,10 +225,12 @@ def test_what_failed_behind_a_lost_board_is_the_benchs_where_that_is_sure() -> N
     lost = whole(PULL, 100, lost_from=6)
     alone = answer(*PAST, lost)
     again = answer(*PAST, lost, whole(PULL, 101))
+    elsewhere = answer(*PAST, lost, whole(PULL, 101, box="box-2"))
     blamed = answer(*PAST, whole(PULL, 100, lost_from=6, verdict="I"))
 
     assert {row.whose for row in alone.failures} == {Whose.TOO_FEW}
-    assert alone.failures[1].evidence.startswith("The board was lost at test 06; ")
+    assert alone.failures[1].evidence.startswith("The board was lost at test 06:")
+    assert {row.whose for row in elsewhere.failures} == {Whose.TOO_FEW}
     assert {row.whose for row in again.failures} == {Whose.BENCH}
     assert {row.whose for row in blamed.failures} == {Whose.BENCH}
     assert [row.says for row in again.failures[:2]] == [

@@ -80,6 +80,7 @@ CONTRACT = {
     "box heartbeat",
     "merge-announce",
     "report-run",
+    "comment",
     "env",
     "doctor",
     "exec",

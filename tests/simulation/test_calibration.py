@@ -11,7 +11,7 @@ import numpy as np
 from hwci.analysis.flaky.onset import Step
 from hwci.analysis.flaky.suspects import Counted
 from hwci.contract.statements import Statement
-from hwci.contract.vocabulary import Claim
+from hwci.contract.vocabulary import Claim, Whose
 from tests.simulation.calibration.asked import asked
 from tests.simulation.calibration.benches import by_eye, lost_runs
 from tests.simulation.calibration.bisection import (
@@ -22,6 +22,9 @@ from tests.simulation.calibration.bisection import (
 )
 from tests.simulation.calibration.cases import cases, sized
 from tests.simulation.calibration.change_points import change_points, interval, rises
+from tests.simulation.calibration.commits import PLAN as PULLED
+from tests.simulation.calibration.commits import fleet_of as fleet_of_commit
+from tests.simulation.calibration.commits import planted_bug, rows_of
 from tests.simulation.calibration.fixes import claims_of, is_fixed
 from tests.simulation.calibration.flaky_tests import entropy, flip_rate
 from tests.simulation.calibration.incidents import POOL, box_by_box, pooled
@@ -269,3 +272,17 @@ def test_only_fleets_whose_board_hung_count_as_hung() -> None:
     plan = Plan(runs=20, base_rate=0.0)
     assert hung(simulate(plan, [hang], 1))
     assert not hung(simulate(plan, [replace(hang, rate=0.0)], 1))
+
+
+def test_a_failure_is_whose_the_plan_says() -> None:
+    rows = [row for seed in range(4) for row in rows_of(fleet_of_commit(PULLED, seed, breaks=True))]
+
+    assert {frozenset({Whose.THIS_CHANGE}), frozenset({Whose.BASE})} <= {row.truth for row in rows}
+    assert all(row.is_right or row.said.whose is Whose.TOO_FEW for row in rows)
+
+
+def test_planted_bugs_of_a_change_are_never_excused() -> None:
+    rows = [row for seed in range(9) for row in planted_bug(seed)]
+
+    assert rows
+    assert {row.said.whose for row in rows} <= {Whose.THIS_CHANGE, Whose.TOO_FEW}

@@ -70,21 +70,23 @@ class Before(NamedTuple):
 
 def before(runs: Sequence[Ran]) -> Before:
     """Return how a test fared in these runs, which are in order."""
-    rows = [[*row] for _, row in groupby(runs, is_failed)]
+    streaks = [[*streak] for _, streak in groupby(runs, is_failed)]
     failed = sum(map(is_failed, runs))
     chances = [
-        _broken(len(row), failed - len(row), len(runs) - len(row)) if is_failed(row[0]) else 0.0
-        for row in rows
+        _broken(len(streak), failed - len(streak), len(runs) - len(streak))
+        if is_failed(streak[0])
+        else 0.0
+        for streak in streaks
     ]
     flaky = [
-        row
-        for row, chance in zip(rows, chances, strict=True)
-        if chance < _LIKELY or len(row) < _ROW
+        streak
+        for streak, chance in zip(streaks, chances, strict=True)
+        if chance < _LIKELY or len(streak) < _ROW
     ]
     tries = tries_of([*chain.from_iterable(flaky)])
     if not chances or not chances[-1]:
         return Before(tries)
-    return Before(tries, chances[-1], rows[-1][0].run, len(rows[-1]))
+    return Before(tries, chances[-1], streaks[-1][0].run, len(streaks[-1]))
 
 
 def tries_of(runs: Sequence[Ran]) -> Tries:

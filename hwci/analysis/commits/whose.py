@@ -24,12 +24,13 @@ _LIKELIER = 0.5
 
 
 def is_lost(known: Known) -> bool:
-    """Whether it failed only where the board was lost, and not by the change: it passes where the
-    board was not lost, or the harness blames the bench for all that failed then.
+    """Whether it failed only where the board was lost, and not by the change: each of these boxes
+    passes it in another run, or the harness blames the bench for all that failed then. That others
+    pass it is not enough: a change may hang boards of one type.
     """
     if known.chances is not None or not known.lost_at:
         return False
-    return bool(known.passed_on) or known.lost_by_bench
+    return {*known.failed_on} <= {*known.passed_on} or known.lost_by_bench
 
 
 def excuse(box: Box, chances: Chances) -> Whose:
@@ -42,9 +43,11 @@ def excuse(box: Box, chances: Chances) -> Whose:
 
 
 def excuses(known: Known) -> frozenset[Whose]:
-    """Return whose the failures on all boxes are; those of the change, if that is not excluded."""
+    """Return whose the failures on all boxes are; those of the change, if that is not excluded. A
+    lost board beside other failures may hide what would tell.
+    """
     chances = known.chances
-    if chances is None:
+    if chances is None or known.lost_at:
         return frozenset({Whose.THIS_CHANGE})
     is_shown = known.tries.passes > 0 or all(box.on.was_broken for box in known.failing)
     is_sure = chances.broken <= EXCUSED_TO and chances.change < _LIKELIER

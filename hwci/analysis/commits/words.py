@@ -63,13 +63,11 @@ def _of_lost(claim: Whose, known: Known, change: Change, lost: str) -> Words:
     where = f"The board was lost at {lost}"
     again = f"Test {short(change.sha)} on {known.failed_on[0]} again"
     if claim is not Whose.BENCH:
-        return Words(NOT_ENOUGH, f"{where}; no other run of this commit tells of this test", again)
-    told = (
-        f"it passed on {listed(known.passed_on)}"
-        if known.passed_on
-        else "the harness blames the bench"
-    )
-    return Words(where, f"{where}; at this commit {told}", None)
+        return Words(NOT_ENOUGH, f"{where}: that run tells nothing of this test", again)
+    told = "the harness blames the bench"
+    if not known.lost_by_bench:
+        told = f"it passed on {listed(known.passed_on)} at this commit"
+    return Words(where, f"{where}; {told}", None)
 
 
 def _of_bench(known: Known, change: Change) -> str:

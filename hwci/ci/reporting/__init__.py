@@ -11,6 +11,8 @@ from hwci.ci.job import Job
 from hwci.ci.project import FILE_NAME as PROJECT_FILE
 from hwci.ci.project import read_project
 from hwci.ci.reporting.bodies import missing_fields, way
+from hwci.ci.reporting.comment import Verdict, comment, job_of_commit
+from hwci.ci.reporting.commit_text import Subject
 from hwci.ci.reporting.configurations import (
     check_repository,
     files_or_found,
@@ -42,13 +44,17 @@ __all__ = [
     "PathCheck",
     "RunRequest",
     "Sending",
+    "Subject",
+    "Verdict",
     "announce_merges",
     "between",
     "check_repository",
     "check_run",
+    "comment",
     "describe_job",
     "files_or_found",
     "hello_word",
+    "job_of_commit",
     "look_around",
     "missing_fields",
     "placed",

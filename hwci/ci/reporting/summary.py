@@ -6,6 +6,7 @@ Names of tests, boxes and branches are text that anyone may have committed, so n
 Markdown.
 """
 
+import re
 import subprocess
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -20,6 +21,10 @@ from hwci.wire.reports import Changes, RunReport, TestItem
 ROWS_MAX = 20
 TEXT_MAX = 200
 _PLAIN = frozenset(" -/.,")
+_UNSEEN = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
+)
+"""Letters and marks that count as printable, and show nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,13 +103,19 @@ def changes_said(changes: Changes | None) -> str:
 def inert(text: str) -> str:
     """Escape a text for Markdown: every special sign becomes a numeric character reference."""
     short = text if len(text) <= TEXT_MAX else f"{text[: TEXT_MAX - 1]}…"
-    return "".join(_letter(letter) for letter in short)
+    return "".join(
+        letter if letter.isalnum() or letter in _PLAIN else f"&#{ord(letter)};"
+        for letter in visible(short)
+    )
 
 
-def _letter(letter: str) -> str:
-    if letter.isalnum() or letter in _PLAIN:
-        return letter
-    return f"&#{ord(letter)};" if letter.isprintable() else "\N{REPLACEMENT CHARACTER}"
+def visible(text: str) -> str:
+    """Return a text in which nothing hides, breaks the line, or turns what follows around."""
+    return "".join(letter if _is_seen(letter) else "\N{REPLACEMENT CHARACTER}" for letter in text)
+
+
+def _is_seen(letter: str) -> bool:
+    return letter.isprintable() and not _UNSEEN.match(letter)
 
 
 def _box_row(box: str, reports: Sequence[RunReport]) -> tuple[str, ...]:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Requests to the API of a CI system, and reading its answers, by the standard library alone: a
-reporter stays light.
+"""Requests to the API of a CI system or of a forge, and reading its answers, by the standard
+library alone: a reporter stays light.
 
 A token goes to its own address only: no redirect is followed. A request ends at its time, and so do
 all requests of a report together, because they are made before the report is on the disk. An answer
@@ -34,7 +34,13 @@ Row = Mapping[str, Any]
 
 
 class ApiError(Exception):
-    """The API of a CI system gave no answer that can be read."""
+    """An API gave no answer that can be read. `status`: how it refused, None if it did not answer;
+    `wait_s`: after how many seconds it asks to be called again.
+    """
+
+    def __init__(self, text: str, status: int | None = None, wait_s: float | None = None) -> None:
+        super().__init__(text)
+        self.status, self.wait_s = status, wait_s
 
 
 # Requests
@@ -55,10 +61,20 @@ class _NoRedirects(HTTPRedirectHandler):
 
 def get_json(address: str, headers: Mapping[str, str]) -> Any:  # noqa: ANN401 - as JSON
     """Return the JSON document at an address, None if the answer has no content."""
+    return call("GET", address, headers)
+
+
+def call(method: str, address: str, headers: Mapping[str, str], body: object = None) -> Any:  # noqa: ANN401 - as JSON
+    """Return the JSON document that a request answers, None if the answer has no content. `body`:
+    sent as JSON, None: nothing is.
+    """
     if not address.startswith(("https://", "http://")):
         raise ApiError(f"{address} is not an address of an API")
     accepted = {"Accept": "application/json", **headers}
-    request = Request(address, headers=accepted)  # noqa: S310 - its scheme was looked at
+    data = None if body is None else json.dumps(body).encode()
+    if data is not None:
+        accepted["Content-Type"] = "application/json"
+    request = Request(address, data, accepted, method=method)  # noqa: S310 - its scheme was looked at
     answer: Future[Any] = Future()
 
     def wait() -> None:
@@ -85,10 +101,16 @@ def _answer(request: Request) -> Any:  # noqa: ANN401 - as JSON
         return None if answer.status == HTTPStatus.NO_CONTENT else json.loads(body)
     except HTTPError as fault:
         with fault:
-            raise ApiError(f"{place} answers {fault.code}") from fault
+            wait_s = _seconds(fault.headers.get("Retry-After"))
+            raise ApiError(f"{place} answers {fault.code}", fault.code, wait_s) from fault
     except (URLError, HTTPException, OSError, ValueError, RecursionError) as fault:
         why = fault.reason if isinstance(fault, URLError) else type(fault).__name__
         raise ApiError(f"{place} gives no answer: {why}") from fault
+
+
+def _seconds(retry_after: str | None) -> float | None:
+    """Return how long to wait. None: that is not said, or by a date, which APIs do not use."""
+    return float(retry_after) if retry_after is not None and retry_after.isdecimal() else None
 
 
 def _place(address: str) -> str:
@@ -142,15 +164,16 @@ def pages(
     query: Mapping[str, str],
     headers: Mapping[str, str],
     *path: str,
+    most: int = PAGES,
 ) -> Iterator[Row]:
-    """Yield the rows of a list, page after page, as far as they are taken."""
-    for page in range(1, PAGES + 1):
+    """Yield the rows of a list, page after page, as far as they are taken; `most` pages."""
+    for page in range(1, most + 1):
         words = urlencode({**query, "per_page": str(PER_PAGE), "page": str(page)})
         rows = listed(get_json(f"{address}?{words}", headers), address, *path)
         yield from rows
         if len(rows) < PER_PAGE:
             return
-    raise ApiError(f"{address} lists more than {PAGES * PER_PAGE}")
+    raise ApiError(f"{address} lists more than {most * PER_PAGE}")
 
 
 def listed(answer: object, address: str, *path: str) -> list[Row]:

@@ -114,6 +114,15 @@ def _finished_trigger(env: JobEnvironment) -> Sourced[Trigger] | None:
     return Sourced(merge_or_manual(trigger, (_finished_branch,), env), EVENT)
 
 
+def _pull(env: JobEnvironment) -> Sourced[int] | None:
+    """Return the number of the pull request of the run, or of the run that this one follows: GitHub
+    names none of a fork there.
+    """
+    pulls = at_path(env.event, _FOLLOWS, "pull_requests")
+    pull = only(pulls) if isinstance(pulls, list) else env.event
+    return sourced(str(at_path(pull, "number")), EVENT, RUN_ID)
+
+
 def _failed_before(env: JobEnvironment) -> Sourced[int] | None:
     """Return the run that this one follows, if that failed. One that passed is most often a build,
     which every box waits for: that says nothing of a box.
@@ -399,6 +408,7 @@ SYSTEM = System(
             _in_event(QUEUED, "base_sha", read=commit),
         ),
         "pushed_shas": (_pushed,),
+        "pull": (_pull,),
         "queued": (where(_event_is(QUEUED), always(value=True, source="GITHUB_EVENT_NAME")),),
     },
     job=PrintedJob(".github/workflows/**", _JOB, host="github.com"),

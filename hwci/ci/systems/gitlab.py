@@ -206,6 +206,7 @@ SYSTEM = System(
             where(_is_request, always(PULLS)),
             where(is_not("CI_EXTERNAL_PULL_REQUEST_IID", ""), always(PULLS)),
         ),
+        "pull": (variable("CI_MERGE_REQUEST_IID", RUN_ID),),
         "queued": (where(_in_train, always(value=True, source=_EVENT_TYPE)),),
         "trigger": (
             where(_in_train, always(Trigger.MERGE, _EVENT_TYPE)),

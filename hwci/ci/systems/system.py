@@ -74,9 +74,9 @@ class PrintedJob(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class System:
     """A CI system. `readers`: by field, and by `default_branch`, `before_sha`, `previous_sha`,
-    `succeeded_sha`, `pushed_shas`, `queued`, `batched`; `job`: its name, where the jobs of a build
-    share its number; `built`: the commit that it checks out by itself where that is not `sha`;
-    `kind`: what the run is of if that is no branch.
+    `succeeded_sha`, `pushed_shas`, `pull`, `queued`, `batched`; `job`: its name, where the jobs of
+    a build share its number; `built`: the commit that it checks out by itself where that is not
+    `sha`; `kind`: what the run is of if that is no branch.
     """
 
     name: CiSystem

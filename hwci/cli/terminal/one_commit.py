@@ -45,7 +45,7 @@ def failures(view: tables.View) -> tables.Layout[FailureOfCommit]:
             column("Test", lambda row: row.test_id),
             *tables.product_columns(view),
             column("Failed on", lambda row: joined(row.failed_on)),
-            column("Passed on", lambda row: joined(row.passed_on) if row.passed_on else ""),
+            column("Passed on", lambda row: joined(row.passed_on or ("none",))),
             column("Why", lambda row: f"{row.says} ({row.evidence})", spare=True),
             column("To settle", lambda row: row.to_settle or "", spare=True),
         ],

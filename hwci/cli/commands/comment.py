@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`hwci comment` writes into a pull request whose the failures of its commit are. What it says and
+where it goes is decided in `hwci.ci.reporting`.
+"""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from hwci.cli.session.connection import Connection, signed_in
+from hwci.cli.session.reporter import command_context, show
+from hwci.cli.session.settings import Flags
+from hwci.cli.terminal import options
+from hwci.cli.terminal.errors import warn
+from hwci.cli.terminal.render import write
+from hwci.client.explained import ExplainedError
+from hwci.wire import limits
+
+if TYPE_CHECKING:
+    from hwci.ci.reporting import Job, JobFlags, Verdict
+
+Pull = Annotated[
+    int | None,
+    typer.Option(
+        "--pull", metavar="NUMBER", min=1, help="Number of the pull or merge request [the CI's]."
+    ),
+]
+DryRun = Annotated[
+    bool, typer.Option("--dry-run", "-n", help="Print the comment, and write it nowhere.")
+]
+
+
+@options.of_the_job("repo_key", "suite", "sha")
+def comment(
+    *,
+    flags: "JobFlags",
+    pull: Pull = None,
+    days: options.Days = limits.DAYS_DEFAULT,
+    dry_run: DryRun = False,
+    strict: options.Strict = False,
+    no_summary: options.NoSummary = False,
+    org: options.Org = None,
+    url: options.Url = None,
+    profile: options.Profile = None,
+) -> None:
+    """Comment on a pull request."""
+    from hwci.ci import reporting
+
+    context = command_context()
+    job = reporting.job_of_commit(flags, context)
+    try:
+        with signed_in(Flags(url, profile, org), by_key=True) as server:
+            verdict = _verdict(server, job, days)
+    except ExplainedError as fault:
+        # A build of a fork knows no server, and no key: it was not called wrongly.
+        warn(fault.message, strict=strict)
+        return
+    if dry_run:
+        for line in verdict.comment.text.splitlines():
+            write(line)
+        return
+    show(reporting.comment(verdict, job, pull, context, summary=not no_summary), strict=strict)
+
+
+comment.__doc__ = """\
+Write into a pull request whose each failure of its commit is, and set its status. Needs
+HWCI_READER_KEY, and a token of the forge: HWCI_FORGE_TOKEN, at GitHub and Gitea also GITHUB_TOKEN.
+
+It is one comment, updated in place: whether a failure is of this change, of the base branch, of a
+bench, or flaky. The status is a failure only where one is of this change. Without a pull request:
+the status and the summary of the job.
+
+Run it after all benches. If the server or the forge cannot be reached, hwci prints a warning and
+the build does not fail, unless --strict is set.
+
+For example:
+
+\b
+  hwci comment
+
+  hwci comment --dry-run --sha HEAD
+"""
+
+
+def _verdict(server: Connection, job: "Job", days: int) -> "Verdict":
+    from hwci.ci.reporting import Subject, Verdict
+    from hwci.client import calls
+    from hwci.client.errors import NotFoundError
+
+    org_id = server.org_id()
+    repo_key, suite, sha = (job.value(name) for name in ("repo_key", "suite", "sha"))
+    subject = Subject(server.settings.url, org_id, repo_key, suite, sha)
+    call = calls.one_commit(org_id, repo_key=repo_key, suite=suite, sha=sha, days=days)
+    try:
+        return Verdict.of(server.send(call), subject)
+    except NotFoundError as fault:
+        return Verdict.of(None, subject, fault.message)
