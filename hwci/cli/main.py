@@ -49,6 +49,7 @@ COMMANDS = {
     "runs": "Runs: list, show, watch.",
     "bisect": "Find the commit that broke a test, also one that fails only now and then: start,"
     " next, status.",
+    "gate": "Let a release pass only if its merges ran on hardware, as an exit code.",
     "merges": "Merges: list, unchecked (and why), plan (the runs that would check them).",
     "spool": "Pending reports on this machine: list, flush, show, remove.",
     "suite-config": "Suite configurations of products: check, plan, apply, list, show.",
@@ -248,7 +249,7 @@ def root(
     flaky. A box is a test bench, the harness is what tests the firmware on it.
 
     Data goes to stdout, everything else to stderr. Exit codes: 0 ok, 1 refused or failed, 2 wrong
-    usage, 4 not signed in or not allowed, 5 server unreachable.
+    usage, 3 what a gate requires is not met, 4 not signed in or not allowed, 5 server unreachable.
 
     For example:
 

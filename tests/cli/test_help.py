@@ -106,6 +106,7 @@ CONTRACT = {
     "runs list",
     "runs show",
     "runs watch",
+    "gate",
     "merges list",
     "merges unchecked",
     "merges plan",
