@@ -27,6 +27,7 @@ from hwci.ci.reporting.context import (
     look_around,
 )
 from hwci.ci.reporting.merge import announce_merges
+from hwci.ci.reporting.released import Released, read_released
 from hwci.ci.reporting.results import placed, times_of
 from hwci.ci.reporting.run import Done, RunRequest, Sending, check_run, report_run
 
@@ -40,6 +41,7 @@ __all__ = [
     "JobDescription",
     "JobFlags",
     "PathCheck",
+    "Released",
     "RunRequest",
     "Sending",
     "announce_merges",
@@ -54,6 +56,7 @@ __all__ = [
     "placed",
     "read_configurations",
     "read_project",
+    "read_released",
     "report_run",
     "repository_of",
     "times_of",

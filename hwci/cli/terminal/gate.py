@@ -8,37 +8,63 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from hwci.cli.terminal.tables import product
-from hwci.said import counted, short
+from hwci.said import counted, joined, short
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from hwci.contract.gate import Finding, Verdict
+    from hwci.contract.gate import Finding, Required, Verdict
 
 
 def lines(verdict: Verdict) -> Iterator[str]:
     """Return the lines of a verdict."""
-    of = f"{verdict.commits}, {counted(verdict.merges, 'merge')}"
-    end = f", up to {short(verdict.end)}" if verdict.end else ""
-    yield f"# {'Passed' if verdict.passed else 'Not passed'}: {of}{end}"
-    yield from _findings([finding for finding in verdict.against if not finding.requirement])
+    ends = [f"{short(end.sha)} on {end.branch}" for end in verdict.ends]
+    up_to = f", up to {joined(ends)}" if ends else ""
+    merges = counted(verdict.merges, "announced merge")
+    word = "Passed" if verdict.passed else "Not passed"
+    yield f"# {word}: {verdict.commits} ({merges}{up_to})"
+    yield from _against([finding for finding in verdict.against if finding.requirement is None])
     for required in verdict.requirements:
-        least = "" if required.least is None else f"={required.least:g}"
-        met = "met" if required.met else "not met"
-        yield f"# {required.requirement}{least}: {met}. {required.asks}."
-        of_it = (row for row in verdict.against if row.requirement == required.requirement)
-        yield from _findings([*of_it])
-    if any(finding.run for finding in verdict.against):
+        yield _required(required)
+        for finding in verdict.excepted:
+            if finding.requirement is required.requirement and finding.exception is not None:
+                why = f"excepted to {finding.exception.until}: {finding.exception.reason}"
+                yield f"#   {_about(finding)}{finding.says} ({why})"
+        of_it = [row for row in verdict.against if row.requirement is required.requirement]
+        yield from _against(of_it)
+    if any(finding.runs for finding in verdict.against):
         yield f"# {verdict.to_fill_in}."
 
 
-def _findings(findings: Sequence[Finding]) -> Iterator[str]:
+def unused(verdict: Verdict) -> Iterator[str]:
+    """Return a line for each exception of the baseline that excepts nothing."""
+    for exception in verdict.unused:
+        about = exception.commit or exception.failure or exception.test
+        yield f"The baseline excepts {about}, which does not speak against it: take it out"
+
+
+def _required(required: Required) -> str:
+    least = "" if required.least is None else f"={required.least:g}"
+    met = "met" if required.met else "not met"
+    return f"# {required.requirement}{least}: {met}. {required.asks}."
+
+
+def _against(findings: Sequence[Finding]) -> Iterator[str]:
     for finding in findings:
-        about = [short(finding.sha)] if finding.sha else []
-        if finding.repo_key and finding.test_id is None:
-            about.append(f"of {product(finding.repo_key, finding.suite)}")
-        yield f"#   {' '.join(about)}: {finding.says}" if about else f"#   {finding.says}"
-        if finding.run:
-            yield finding.run
+        yield f"#   {_about(finding)}{finding.says}"
+        if finding.exception is not None:
+            ended, reason = finding.exception.until, finding.exception.reason
+            yield f"#     Its exception ended on {ended}: {reason}"
+        yield from finding.runs
         if finding.to_do:
-            yield f"#     {finding.to_do}"
+            yield f"#     {finding.to_do}."
+
+
+def _about(finding: Finding) -> str:
+    """Name the commit and the product that a finding is of."""
+    if finding.repo_key is None:
+        return ""
+    of = finding.repo_key if finding.suite is None else product(finding.repo_key, finding.suite)
+    if finding.test_id is not None or finding.sha is None:
+        return f"{of}: "
+    return f"{short(finding.sha)} of {of}: "
