@@ -60,7 +60,7 @@ COMMANDS = {
     "members": "Members: list, invite, role, remove, leave.",
     "invitations": "Your open invitations: list, accept, decline.",
     "keys": "CI keys and reader keys: create, list, revoke.",
-    "boxes": "Boxes: list, health, show, create, install-token, rename, remove, note, notes,"
+    "boxes": "Boxes: list, health, show, fit, create, install-token, rename, remove, note, notes,"
     " remove-note.",
     "box": "On a bench: install it, keep it online.",
     "admin": "Operator: CI Metrics, users, backup, restore, copy, check, usage, export, schema,"

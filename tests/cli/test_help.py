@@ -69,6 +69,7 @@ CONTRACT = {
     "boxes list",
     "boxes health",
     "boxes show",
+    "boxes fit",
     "boxes create",
     "boxes install-token",
     "boxes rename",

@@ -85,7 +85,7 @@ def gate(
     write_baseline: WriteBaseline = None,
     product: options.Product = None,
     repo: options.Repo = None,
-    json: options.Json = False,
+    json: Annotated[bool, typer.Option("--json", help="Write the verdict as JSON.")] = False,
 ) -> None:
     """Let a release pass only if all that is required of it is met: exit code 0, else 3.
 
