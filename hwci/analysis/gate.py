@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Whether a release may go out: what is required of its commits, and what speaks against it.
 
-This module decides the verdict from facts that others asked for. Each requirement is a row of one
+This module decides that from facts that others asked for. Each requirement is a row of one
 table: what it asks, what its number counts, and what speaks against it. What is not known never
 passes. Labels, classes and which merge is checked are the server's.
 """
@@ -15,12 +15,11 @@ from typing import NamedTuple
 
 from hwci.analysis.run_command import TO_FILL_IN, run_command
 from hwci.contract.failures.failures import Failure, ResolvedFailure
-from hwci.contract.gate import BranchEnd, Finding, KnownException, Required, Requirement, Verdict
+from hwci.contract.gate import BranchEnd, Finding, GateAnswer, KnownException, Required, Requirement
 from hwci.contract.runs.merges import AnnouncedMerge
 from hwci.contract.runs.runs import Run
 from hwci.contract.scope import PeriodOfDays, ProductKey
-from hwci.contract.vocabulary import CLASSES, RunEnding
-from hwci.contract.vocabulary import Verdict as Blamed
+from hwci.contract.vocabulary import CLASSES, RunEnding, Verdict
 from hwci.engine.facts import Product
 from hwci.said import counted, joined, short, tenths
 
@@ -75,12 +74,12 @@ class Facts:
         return ends.get((repo_key, branch))
 
 
-def verdict(
+def decide(
     facts: Facts,
     required: Mapping[Requirement, float | None],
     known: Sequence[KnownException] = (),
     today: date = date.min,
-) -> Verdict:
+) -> GateAnswer:
     """Decide whether a release may go out. `known`: the exceptions of a baseline."""
     against, excepted, used = [*_unknown(facts)], list[Finding](), set[KnownException]()
     requirements = []
@@ -95,7 +94,7 @@ def verdict(
             (excepted if holds else against).append(told)
             met = met and holds
         requirements.append(Required(requirement=requirement, least=least, asks=row.asks, met=met))
-    return Verdict(
+    return GateAnswer(
         passed=not against,
         commits=facts.commits,
         product=facts.product,
@@ -195,7 +194,7 @@ def _open_bugs(facts: Facts, _: float) -> Iterator[Finding]:
     may_be = [
         failure
         for failure in facts.pending
-        if failure.verdict is not Blamed.INFRA and facts.holds(failure.sha) is not False
+        if failure.verdict is not Verdict.INFRA and facts.holds(failure.sha) is not False
     ]
     yield from _pending_of(facts, may_be, Requirement.NO_OPEN_BUG)
     for bug in facts.bugs:
@@ -263,8 +262,8 @@ def _pending_of(
 
 
 _BLAMED = {
-    Blamed.DEVICE: "the harness blamed the device",
-    Blamed.INFRA: "the harness blamed the bench",
+    Verdict.DEVICE: "the harness blamed the device",
+    Verdict.INFRA: "the harness blamed the bench",
 }
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The verdict on a release: what was required of its commits, and what speaks against it (contract,
-"Command line", "Gates"). No route answers it: `hwci gate` writes it.
+"""Whether a release may go out: what was required of its commits, and what speaks against it
+(contract, "Command line", "Gates"). No route answers it: `hwci gate` writes it.
 """
 
 from datetime import date
@@ -79,11 +79,11 @@ class BranchEnd:
 
 
 @shape
-class Verdict:
-    """The verdict. `commits`: which ones, in words. `ends`: the last of them on each branch that
-    received a merge; `merges`: how many were announced. `against`: all that speaks against it;
-    `excepted`: what a baseline excepts; `unused`: its exceptions of nothing. `to_fill_in`: what in
-    the commands is for the reader.
+class GateAnswer:
+    """Whether a release may go out. `commits`: which ones, in words. `ends`: the last of them on
+    each branch that received a merge; `merges`: how many were announced. `against`: all that speaks
+    against it; `excepted`: what a baseline excepts; `unused`: its exceptions of nothing.
+    `to_fill_in`: what in the commands is for the reader.
     """
 
     passed: bool

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The verdict on a release: what passes each requirement, what speaks against it, and that what is
+"""The answer of a gate: what passes each requirement, what speaks against it, and that what is
 not known never passes.
 """
 
@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hwci.analysis.gate import Facts, PlannedRun, RequirementError, required, verdict
+from hwci.analysis.gate import Facts, PlannedRun, RequirementError, decide, required
 from hwci.contract.failures.failures import (
     ClassAndReason,
     Failure,
@@ -154,11 +154,11 @@ NOTHING = replace(GOOD, merges=[], ends=[], at_end=[], runs=[])
 
 def against(facts: Facts, require: str) -> list[Finding]:
     """Return what speaks against a release."""
-    return [*verdict(facts, required(require)).against]
+    return [*decide(facts, required(require)).against]
 
 
 def test_a_release_passes_that_meets_all_requirements() -> None:
-    decided = verdict(GOOD, ALL)
+    decided = decide(GOOD, ALL)
 
     assert (decided.passed, decided.against) == (True, ())
     assert all(row.met for row in decided.requirements)
@@ -345,8 +345,8 @@ EXCEPTIONS = [exception(commit=OLD), exception(failure=UUID(int=2))]
 
 def test_a_known_exception_does_not_speak_against_it_to_the_end_of_its_last_day() -> None:
     asked = required("checked,no-pending")
-    decided = verdict(BAD, asked, EXCEPTIONS, TODAY)
-    day_after = verdict(BAD, asked, EXCEPTIONS, TODAY + timedelta(days=1))
+    decided = decide(BAD, asked, EXCEPTIONS, TODAY)
+    day_after = decide(BAD, asked, EXCEPTIONS, TODAY + timedelta(days=1))
 
     assert (decided.passed, len(decided.excepted)) == (True, 2)
     assert all(row.met for row in decided.requirements)
@@ -370,7 +370,7 @@ def test_a_known_exception_does_not_speak_against_it_to_the_end_of_its_last_day(
 def test_an_exception_fits_a_merge_or_a_failure_and_else_it_is_unused(
     known: KnownException, fits: bool
 ) -> None:
-    decided = verdict(BAD, required("checked,no-pending"), [known], TODAY)
+    decided = decide(BAD, required("checked,no-pending"), [known], TODAY)
 
     assert len(decided.excepted) == fits
     assert decided.unused == (() if fits else (known,))
@@ -381,8 +381,8 @@ def test_an_exception_of_a_merge_excepts_no_missing_data_and_no_number() -> None
     known = [exception(commit=OLD), exception(commit=END)]
     unchecked = replace(GOOD, merges=[merge(OLD, checked=False)])
 
-    assert not verdict(unchecked, required("checked"), known, TODAY).passed
-    assert not verdict(GOOD, required("boxes=3"), known, TODAY).passed
+    assert not decide(unchecked, required("checked"), known, TODAY).passed
+    assert not decide(GOOD, required("boxes=3"), known, TODAY).passed
 
 
 # One more fact that speaks against it
@@ -427,8 +427,8 @@ def test_a_fact_that_speaks_against_a_release_never_lets_it_pass(
         facts = MORE[name](facts)
     require = required(",".join(asked))
 
-    if not verdict(facts, require, known, TODAY).passed:
-        assert not verdict(MORE[more](facts), require, known, TODAY).passed
+    if not decide(facts, require, known, TODAY).passed:
+        assert not decide(MORE[more](facts), require, known, TODAY).passed
 
 
 # What is required

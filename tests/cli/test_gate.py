@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`hwci gate`: the verdict on a release as an exit code, from a push to its lines."""
+"""`hwci gate`: whether a release may go out, as an exit code, from a push to its lines."""
 
 import json
 import shlex
@@ -52,7 +52,7 @@ def test_a_merge_that_no_run_checked_speaks_against_the_release_with_the_run_tha
     assert command in planned
 
 
-def test_a_program_reads_the_whole_verdict(signed_in: Command) -> None:
+def test_a_program_reads_the_whole_answer(signed_in: Command) -> None:
     code, out, _ = signed_in("gate", "--require", "checked,boxes=1,reached=90", "--json")
     found = json.loads(out)
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """`hwci gate`: whether a release may go out, as an exit code. What is known of it is asked for in
-`hwci.cli.session.release`, and the verdict is that of `hwci.analysis.gate`.
+`hwci.cli.session.release`, and answer in `hwci.analysis.gate`.
 """
 
 from dataclasses import replace
@@ -85,7 +85,7 @@ def gate(
     write_baseline: WriteBaseline = None,
     product: options.Product = None,
     repo: options.Repo = None,
-    json: Annotated[bool, typer.Option("--json", help="Write the verdict as JSON.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Write the answer as JSON.")] = False,
 ) -> None:
     """Let a release pass only if all that is required of it is met: exit code 0, else 3.
 
@@ -107,7 +107,7 @@ def gate(
 
       hwci gate --range v1.4..v1.5 --baseline known.toml --json
     """
-    from hwci.analysis.gate import verdict
+    from hwci.analysis.gate import decide
     from hwci.cli.session.baseline import read_baseline
     from hwci.cli.session.baseline import write_baseline as write
     from hwci.cli.session.release import Looked
@@ -121,20 +121,20 @@ def gate(
     now = options.now()
     try:
         facts = Looked(server, wanted, now).facts(required)
-    except NotFoundError as fault:  # a verdict on nothing would be one on a slip in a name
+    except NotFoundError as fault:  # one on nothing would tell of a slip in a name alone
         raise ExplainedError(replace(explain(fault), code=ExitCode.USAGE)) from fault
-    decided = verdict(facts, required, known, now.date())
+    answer = decide(facts, required, known, now.date())
     if json:
-        render.emit_json(decided)
+        render.emit_json(answer)
     else:
-        for line in lines(decided):
+        for line in lines(answer):
             render.write(line)
-    for line in unused(decided):
+    for line in unused(answer):
         render.note(line)
     if write_baseline is not None:
-        exceptions = counted(write(write_baseline, decided, now.date()), "exception")
+        exceptions = counted(write(write_baseline, answer, now.date()), "exception")
         render.note(f"Wrote {exceptions} to {write_baseline}: write the true reasons into it.")
-    if not decided.passed:
+    if not answer.passed:
         raise typer.Exit(ExitCode.NOT_MET)
 
 

@@ -21,7 +21,7 @@ from hwci.wire.hashes import is_hash
 from hwci.wire.nearest import hint
 
 if TYPE_CHECKING:
-    from hwci.contract.gate import Finding, Verdict
+    from hwci.contract.gate import Finding, GateAnswer
 
 _UNREAD = "The baseline is not understood"
 _FIX = "Correct it; `hwci gate --write-baseline FILE` writes one"
@@ -108,14 +108,14 @@ def _exception(table: Mapping[str, Any]) -> KnownException:
     )
 
 
-def write_baseline(path: Path, verdict: "Verdict", today: date) -> int:
+def write_baseline(path: Path, answer: "GateAnswer", today: date) -> int:
     """Write what speaks against a release, with the exceptions that already hold, to a new file;
     return how many they are.
 
     Raises:
         ExplainedError: it cannot be written, or is there already.
     """
-    tables = dict.fromkeys(_tables(verdict, today + _HOLDS))
+    tables = dict.fromkeys(_tables(answer, today + _HOLDS))
     try:
         with path.open("x", encoding="utf-8") as file:
             file.write(_HEAD + "".join(f"\n[[{_TABLE}]]\n{table}" for table in tables))
@@ -129,11 +129,11 @@ def write_baseline(path: Path, verdict: "Verdict", today: date) -> int:
     return len(tables)
 
 
-def _tables(verdict: "Verdict", until: date) -> Iterator[str]:
-    for finding in verdict.excepted:
+def _tables(answer: "GateAnswer", until: date) -> Iterator[str]:
+    for finding in answer.excepted:
         if finding.exception is not None:
             yield _written(finding.exception)
-    for finding in verdict.against:
+    for finding in answer.against:
         if can_be_excepted(finding):
             yield _written(_new(finding, until))
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a verdict on a release looks like in a terminal: lines of a shell script, in which only the
+"""What the answer of a gate looks like in a terminal: lines of a shell script, in which only the
 runs that would settle something are no comments. It decides nothing.
 """
 
@@ -13,32 +13,32 @@ from hwci.said import counted, joined, short
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from hwci.contract.gate import Finding, Required, Verdict
+    from hwci.contract.gate import Finding, GateAnswer, Required
 
 
-def lines(verdict: Verdict) -> Iterator[str]:
-    """Return the lines of a verdict."""
-    ends = [f"{short(end.sha)} on {end.branch}" for end in verdict.ends]
+def lines(answer: GateAnswer) -> Iterator[str]:
+    """Return the lines of an answer."""
+    ends = [f"{short(end.sha)} on {end.branch}" for end in answer.ends]
     up_to = f", up to {joined(ends)}" if ends else ""
-    merges = counted(verdict.merges, "announced merge")
-    word = "Passed" if verdict.passed else "Not passed"
-    yield f"# {word}: {verdict.commits} ({merges}{up_to})"
-    yield from _against([finding for finding in verdict.against if finding.requirement is None])
-    for required in verdict.requirements:
+    merges = counted(answer.merges, "announced merge")
+    word = "Passed" if answer.passed else "Not passed"
+    yield f"# {word}: {answer.commits} ({merges}{up_to})"
+    yield from _against([finding for finding in answer.against if finding.requirement is None])
+    for required in answer.requirements:
         yield _required(required)
-        for finding in verdict.excepted:
+        for finding in answer.excepted:
             if finding.requirement is required.requirement and finding.exception is not None:
                 why = f"excepted to {finding.exception.until}: {finding.exception.reason}"
                 yield f"#   {_about(finding)}{finding.says} ({why})"
-        of_it = [row for row in verdict.against if row.requirement is required.requirement]
+        of_it = [row for row in answer.against if row.requirement is required.requirement]
         yield from _against(of_it)
-    if any(finding.runs for finding in verdict.against):
-        yield f"# {verdict.to_fill_in}."
+    if any(finding.runs for finding in answer.against):
+        yield f"# {answer.to_fill_in}."
 
 
-def unused(verdict: Verdict) -> Iterator[str]:
+def unused(answer: GateAnswer) -> Iterator[str]:
     """Return a line for each exception of the baseline that excepts nothing."""
-    for exception in verdict.unused:
+    for exception in answer.unused:
         about = exception.commit or exception.failure or exception.test
         yield f"The baseline excepts {about}, which does not speak against it: take it out"
 
