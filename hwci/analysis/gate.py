@@ -82,9 +82,10 @@ def decide(
 ) -> GateAnswer:
     """Decide whether a release may go out. `known`: the exceptions of a baseline."""
     against, excepted, used = [*_unknown(facts)], list[Finding](), set[KnownException]()
+    is_known = not against
     requirements = []
     for requirement, least in required.items():
-        row, met = REQUIREMENTS[requirement], True
+        row, met = REQUIREMENTS[requirement], is_known
         for finding in row.against(facts, least or 0):
             fitting = [exception for exception in known if _excepts(exception, finding)]
             used.update(fitting)

@@ -170,6 +170,7 @@ def test_a_release_passes_that_meets_all_requirements() -> None:
 def test_a_release_without_a_merge_or_with_none_that_ran_never_passes(require: str) -> None:
     unchecked = replace(GOOD, merges=[merge(END, checked=False)])
 
+    assert [row.met for row in decide(NOTHING, required(require)).requirements] == [False]
     assert [row.says for row in against(NOTHING, require) if row.requirement is None] == [
         "No merge was announced of v1..v2"
     ]

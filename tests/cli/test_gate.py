@@ -84,6 +84,7 @@ def test_pending_failures_of_the_branches_speak_against_it(signed_in: Command) -
     ("flags", "code", "said"),
     [
         ("--branch mian", 3, "No merge was announced of the last 30 days"),
+        ("--branch mian", 3, "did you mean main?"),
         ("--product acme/firmware:sensor", 2, "did you mean"),
         ("--product nowhere:at-all", 2, "404"),
         ("--repo-key nowhere", 2, "404"),

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from hwci.cli.session import narrowing
 from hwci.cli.session.connection import Connection, connected
 from hwci.cli.terminal import options, render
 from hwci.client.explained import ExitCode, ExplainedError, explain, not_empty, wrong_usage
@@ -16,8 +17,10 @@ from hwci.said import counted
 from hwci.wire import limits
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
+    from datetime import datetime
 
+    from hwci.analysis.gate import Facts
     from hwci.cli.session.release import Wanted
     from hwci.contract.gate import Requirement
 
@@ -108,22 +111,15 @@ def gate(
       hwci gate --range v1.4..v1.5 --baseline known.toml --json
     """
     from hwci.analysis.gate import decide
-    from hwci.cli.session.baseline import read_baseline
-    from hwci.cli.session.baseline import write_baseline as write
-    from hwci.cli.session.release import Looked
+    from hwci.cli.session import baseline as exceptions
     from hwci.cli.terminal.gate import lines, unused
-    from hwci.client.errors import NotFoundError
 
     required = _required(require)
-    known = [] if baseline is None else read_baseline(baseline)
+    known = [] if baseline is None else exceptions.read_baseline(baseline)
     scope = server.scope_of(product, repo)
     wanted = _wanted(commits, commit, days, not_empty(branch, "--branch"), scope)
     now = options.now()
-    try:
-        facts = Looked(server, wanted, now).facts(required)
-    except NotFoundError as fault:  # one on nothing would tell of a slip in a name alone
-        raise ExplainedError(replace(explain(fault), code=ExitCode.USAGE)) from fault
-    answer = decide(facts, required, known, now.date())
+    answer = decide(_facts(server, wanted, required, now), required, known, now.date())
     if json:
         render.emit_json(answer)
     else:
@@ -132,10 +128,29 @@ def gate(
     for line in unused(answer):
         render.note(line)
     if write_baseline is not None:
-        exceptions = counted(write(write_baseline, answer, now.date()), "exception")
-        render.note(f"Wrote {exceptions} to {write_baseline}: write the true reasons into it.")
+        number = exceptions.write_baseline(write_baseline, answer, now.date())
+        wrote = f"Wrote {counted(number, 'exception')} to {write_baseline}"
+        render.note(f"{wrote}: write the true reasons into it.")
     if not answer.passed:
         raise typer.Exit(ExitCode.NOT_MET)
+
+
+def _facts(
+    server: Connection, wanted: "Wanted", required: "Collection[Requirement]", now: "datetime"
+) -> "Facts":
+    """Ask what these requirements need to know. A branch that nothing names is said."""
+    from hwci.cli.session.release import Looked
+    from hwci.client.errors import NotFoundError
+
+    try:
+        facts = Looked(server, wanted, now).facts(required)
+    except NotFoundError as fault:  # the product: a name that the caller wrote wrongly
+        raise ExplainedError(replace(explain(fault), code=ExitCode.USAGE)) from fault
+    named = {"branch": wanted.branch, "repo_key": wanted.repo_key, "suite": wanted.suite}
+    filters = {name: value for name, value in named.items() if value is not None}
+    if not facts.merges and (line := narrowing.nothing_fits(server, filters, "merge")):
+        render.note(line)
+    return facts
 
 
 def _required(text: str) -> "Mapping[Requirement, float | None]":
