@@ -24,7 +24,7 @@ from hwci.engine.facts import Product
 from hwci.said import counted, joined, short, tenths
 
 _ANNOUNCE = "Announce each merge as CI does (hwci merge-announce), or look further back"
-_WAY = "Let CI announce or run it, or run it: hwci exec"
+_WAY = "Let CI announce it or run it (hwci exec --help)"
 
 
 class PlannedRun(NamedTuple):
@@ -336,7 +336,7 @@ def _reached_too_rarely(facts: Facts, least: float) -> Iterator[Finding]:
     yield Finding(
         requirement=Requirement.REACHED,
         says=f"{reached:,} of {counted(total, 'run')} reached the hardware{share}",
-        to_do="Mend the bench, then run them again: hwci runs list --status never-reached",
+        to_do="Mend the bench, then run them again (hwci runs list)",
     )
 
 

@@ -49,7 +49,7 @@ COMMANDS = {
     "runs": "Runs: list, show, watch.",
     "bisect": "Find the commit that broke a test, also one that fails only now and then: start,"
     " next, status.",
-    "gate": "Let a release pass only if its merges ran on hardware, as an exit code.",
+    "gate": "Let a release pass only if all that is required of it is met: exit code 0, else 3.",
     "merges": "Merges: list, unchecked (and why), plan (the runs that would check them).",
     "spool": "Pending reports on this machine: list, flush, show, remove.",
     "suite-config": "Suite configurations of products: check, plan, apply, list, show.",

@@ -223,31 +223,37 @@ def show(
     one_box.show(answer, form, server.links)
 
 
+CleanWithin = Annotated[
+    str, typer.Option(metavar="TIME", help="How old its last clean run may be: 90m, 24h, 7d.")
+]
+Losses = Annotated[
+    str, typer.Option(metavar="PERCENT", help="In how many of its runs it may lose its board.")
+]
+SilentAfter = Annotated[
+    str, typer.Option(metavar="TIME", help="How old its last heartbeat may be.")
+]
+Worse = Annotated[
+    bool, typer.Option("--worse", help="It may fail more than the others on the same commits.")
+]
+OnlyIfTold = Annotated[bool, typer.Option("--strict", help="Too little to tell counts as not fit.")]
+AnswerAsJson = Annotated[bool, typer.Option("--json", help="Write the answer as JSON.")]
+
+
 @boxes.command("fit")
 @connected(by_key=True)
 def fit(
     server: Connection,
     name: Annotated[str, typer.Argument(metavar="BOX", help="The box, as its runs name it.")],
     *,
-    clean_within: Annotated[
-        str, typer.Option(metavar="TIME", help="How old its last clean run may be: 90m, 24h, 7d.")
-    ] = "24h",
-    losses: Annotated[
-        str, typer.Option(metavar="PERCENT", help="In how many of its runs it may lose its board.")
-    ] = "5%",
-    silent_after: Annotated[
-        str, typer.Option(metavar="TIME", help="How old its last heartbeat may be.")
-    ] = "15m",
-    worse: Annotated[
-        bool, typer.Option("--worse", help="It may fail more than the others on the same commits.")
-    ] = False,
-    strict: Annotated[
-        bool, typer.Option("--strict", help="Too little to tell counts as not fit.")
-    ] = False,
+    clean_within: CleanWithin = "24h",
+    losses: Losses = "5%",
+    silent_after: SilentAfter = "15m",
+    worse: Worse = False,
+    strict: OnlyIfTold = False,
     days: options.Days = 7,
     product: options.Product = None,
     repo: options.Repo = None,
-    json: Annotated[bool, typer.Option("--json", help="Write the answer as JSON.")] = False,
+    json: AnswerAsJson = False,
 ) -> None:
     """Tell whether a box is fit before a job takes it: exit code 0, else 3; with each reason.
 
