@@ -24,6 +24,7 @@ from hwci import __version__
 from hwci.ci.results.platforms import Platforms
 from hwci.client.files import read_whole
 from hwci.contract.vocabulary import Verdict
+from hwci.engine.patterns import PathList
 from hwci.said import counted
 from hwci.wire import limits
 from hwci.wire.base import Name
@@ -90,6 +91,13 @@ class Product(_Table):
     merge_trigger: bool = True
     targets: ProductTargets | None = None
     box: Name | None = None
+
+    def starts(self, paths: Sequence[str]) -> bool:
+        """Return whether a merge of these files starts the product's suite."""
+        if not self.merge_trigger or not self.trigger_paths:
+            return self.merge_trigger
+        trigger = PathList.parse(self.trigger_paths)
+        return any(trigger.matches(path) for path in paths)
 
     def configuration(
         self, repo_key: str | None = None, links: Mapping[str, object] | None = None

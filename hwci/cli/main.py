@@ -51,6 +51,7 @@ COMMANDS = {
     "bisect": "Find the commit that broke a test, also one that fails only now and then: start,"
     " next, status.",
     "commits": "A commit, and whose its failures are: show.",
+    "gate": "Let a release pass only if all that is required of it is met: exit code 0, else 3.",
     "merges": "Merges: list, unchecked (and why), plan (the runs that would check them).",
     "spool": "Pending reports on this machine: list, flush, show, remove.",
     "suite-config": "Suite configurations of products: check, plan, apply, list, show.",
@@ -61,7 +62,7 @@ COMMANDS = {
     "members": "Members: list, invite, role, remove, leave.",
     "invitations": "Your open invitations: list, accept, decline.",
     "keys": "CI keys and reader keys: create, list, revoke.",
-    "boxes": "Boxes: list, health, show, create, install-token, rename, remove, note, notes,"
+    "boxes": "Boxes: list, health, show, fit, create, install-token, rename, remove, note, notes,"
     " remove-note.",
     "box": "On a bench: install it, keep it online.",
     "admin": "Operator: CI Metrics, users, backup, restore, copy, check, usage, export, schema,"
@@ -250,7 +251,7 @@ def root(
     flaky. A box is a test bench, the harness is what tests the firmware on it.
 
     Data goes to stdout, everything else to stderr. Exit codes: 0 ok, 1 refused or failed, 2 wrong
-    usage, 4 not signed in or not allowed, 5 server unreachable.
+    usage, 3 what a gate requires is not met, 4 not signed in or not allowed, 5 server unreachable.
 
     For example:
 

@@ -19,11 +19,13 @@ DETAILS_SHOWN = 20
 
 
 class ExitCode(IntEnum):
-    """The exit codes that a script may rely on. 3 is reserved: a threshold that was not met."""
+    """The exit codes that a script may rely on."""
 
     OK = 0
     FAILED = 1
     USAGE = 2
+    NOT_MET = 3
+    """Of a gate: something speaks against it, or too little is known."""
     SIGN_IN = 4
     UNREACHABLE = 5
     NOT_EXECUTABLE = 126

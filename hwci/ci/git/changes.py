@@ -348,6 +348,26 @@ def commits_after(repository: Repository, base: str, tip: str) -> Range:
     return Range(base, tip, tuple(reversed(list(after))))
 
 
+def commits_beyond(repository: Repository, other: str | None, tip: str) -> tuple[str, ...]:
+    """Return the commits of `tip` that `other` does not hold, each after its parents: two releases
+    may stand on branches beside each other. Both are full hashes in the clone; without `other`, all
+    of them.
+
+    Raises:
+        CutOffError: the clone does not hold what is needed to know.
+        GitError: git failed.
+    """
+    try:
+        if other is not None:
+            return commits_after(repository, other, tip).commits
+    except UnrelatedError:
+        pass
+    if repository.cut():
+        raise CutOffError
+    held = _lineage(repository, other) if other is not None else {}
+    return tuple(reversed([sha for sha in _lineage(repository, tip) if sha not in held]))
+
+
 Lineage = Mapping[str, Sequence[str]]
 """A commit and all that its clone reaches from it, the newest first, each with its parents."""
 

@@ -29,6 +29,7 @@ from hwci.ci.reporting.context import (
     look_around,
 )
 from hwci.ci.reporting.merge import announce_merges
+from hwci.ci.reporting.released import Released, read_released
 from hwci.ci.reporting.results import placed, times_of
 from hwci.ci.reporting.run import Done, RunRequest, Sending, check_run, report_run
 
@@ -42,6 +43,7 @@ __all__ = [
     "JobDescription",
     "JobFlags",
     "PathCheck",
+    "Released",
     "RunRequest",
     "Sending",
     "Subject",
@@ -60,6 +62,7 @@ __all__ = [
     "placed",
     "read_configurations",
     "read_project",
+    "read_released",
     "report_run",
     "repository_of",
     "times_of",

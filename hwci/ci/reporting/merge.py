@@ -13,7 +13,6 @@ from pydantic import ValidationError
 from hwci.ci.detect import PEOPLE
 from hwci.ci.git.changes import PUSH_FIX, FilesUnknownError, Push, touched
 from hwci.ci.job import DEFAULT, Job
-from hwci.ci.project import Product
 from hwci.ci.reporting import bodies, clock
 from hwci.ci.reporting.bodies import OF_MERGE, missing_error
 from hwci.ci.reporting.context import CommandContext, JobContext, JobFlags, job_context
@@ -21,7 +20,6 @@ from hwci.ci.reporting.run import Done, Sending
 from hwci.client._call import written
 from hwci.client.delivery.sending import deliver
 from hwci.contract.vocabulary import Trigger
-from hwci.engine.patterns import PathList
 from hwci.wire.reports import MergeAnnouncement
 
 ONLY_THE_LAST = (
@@ -145,18 +143,11 @@ def _suites(context: JobContext) -> Sequence[str | None]:
         return [None]
     products = [product for product in context.project.products if product.merge_trigger]
     paths = _touched(context) if any(product.trigger_paths for product in products) else ()
-    started = [product.suite for product in products if _starts(product, paths)]
+    # Every one is started if the files are not known.
+    started = [product.suite for product in products if paths is None or product.starts(paths)]
     if not started:
         context.command.notify("Nothing is announced: the merge starts no product of hwci.toml.")
     return started
-
-
-def _starts(product: Product, paths: Sequence[str] | None) -> bool:
-    """Return whether a merge starts a product: every one if its files are not known."""
-    if not product.trigger_paths or paths is None:
-        return True
-    trigger = PathList.parse(product.trigger_paths)
-    return any(trigger.matches(path) for path in paths)
 
 
 def _touched(context: JobContext) -> Sequence[str] | None:

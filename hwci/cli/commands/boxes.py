@@ -5,6 +5,7 @@
 
 import os
 from dataclasses import replace
+from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 from uuid import UUID
@@ -20,7 +21,8 @@ from hwci.cli.session.settings import RETRIES, Flags, box_credential, resolve, s
 from hwci.cli.terminal import options, tables
 from hwci.cli.terminal.errors import report
 from hwci.cli.terminal.grids import ID_DIGITS
-from hwci.cli.terminal.render import Format, emit_json, note, write
+from hwci.cli.terminal.render import Format, emit_json, note, write, write_prose
+from hwci.client.explained import ExitCode
 from hwci.wire import limits
 
 if TYPE_CHECKING:
@@ -219,6 +221,78 @@ def show(
     )
     answer = server.send(call)
     one_box.show(answer, form, server.links)
+
+
+CleanWithin = Annotated[
+    str, typer.Option(metavar="TIME", help="How old its last clean run may be: 90m, 24h, 7d.")
+]
+Losses = Annotated[
+    str, typer.Option(metavar="PERCENT", help="In how many of its runs it may lose its board.")
+]
+SilentAfter = Annotated[
+    str, typer.Option(metavar="TIME", help="How old its last heartbeat may be.")
+]
+Worse = Annotated[
+    bool, typer.Option("--worse", help="It may fail more than the others on the same commits.")
+]
+OnlyIfTold = Annotated[bool, typer.Option("--strict", help="Too little to tell counts as not fit.")]
+AnswerAsJson = Annotated[bool, typer.Option("--json", help="Write the answer as JSON.")]
+
+
+@boxes.command("fit")
+@connected(by_key=True)
+def fit(
+    server: Connection,
+    name: Annotated[str, typer.Argument(metavar="BOX", help="The box, as its runs name it.")],
+    *,
+    clean_within: CleanWithin = "24h",
+    losses: Losses = "5%",
+    silent_after: SilentAfter = "15m",
+    worse: Worse = False,
+    strict: OnlyIfTold = False,
+    days: options.Days = 7,
+    product: options.Product = None,
+    repo: options.Repo = None,
+    json: AnswerAsJson = False,
+) -> None:
+    """Tell whether a box is fit before a job takes it: exit code 0, else 3; with each reason.
+
+    It is fit if its last clean run (no test of it failed or was tried again) is new enough, it did
+    not lose its board too often, it is not named as worse than the others, and its heartbeat came
+    lately. What there is too little to tell of counts as fit, and is said: a new box, or one that
+    was noted as mended and did not run since (hwci boxes note).
+
+    For example:
+
+      hwci boxes fit bench-2
+
+      hwci boxes fit bench-2 --clean-within 7d --losses 10% --strict --json
+    """
+    from hwci.analysis.benches.fit import Bounds, fitness
+    from hwci.cli.terminal import box_fit
+
+    bounds = Bounds(
+        options.duration_of(clean_within, "--clean-within"),
+        options.percent_of(losses, "--losses"),
+        options.duration_of(silent_after, "--silent-after"),
+        worse,
+    )
+    repo_key, suite = server.scope_of(product, repo)
+    call = client.calls.one_box(
+        server.org_id(),
+        box_key=_key_of(server, name),
+        days=max(days, min(limits.DAYS_MAX, -(-bounds.clean_within // timedelta(days=1)))),
+        repo_key=repo_key,
+        suite=suite,
+    )
+    answer = fitness(server.send(call), bounds, strict=strict)
+    if json:
+        emit_json(answer)
+    else:
+        for line in box_fit.lines(answer):
+            write_prose(line)
+    if not answer.fit:
+        raise typer.Exit(ExitCode.NOT_MET)
 
 
 @boxes.command("create")

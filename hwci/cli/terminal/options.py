@@ -5,8 +5,9 @@ a flag is read, and the clock.
 
 import inspect
 import math
+import re
 from collections.abc import Callable, Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -264,6 +265,30 @@ def time_of(text: str | None, flag: str) -> datetime | None:
         raise wrong_usage(
             f"{flag} is not understood", f"{text!r}: {fault}", f"Correct {flag}"
         ) from fault
+
+
+_DURATION = re.compile(r"([0-9]{1,6})(m|h|d)")
+_UNITS = {"m": timedelta(minutes=1), "h": timedelta(hours=1), "d": timedelta(days=1)}
+_SHARE = re.compile(r"([0-9]{1,3}(?:\.[0-9]{1,3})?)%?")
+_WHOLE_SHARE = 100
+
+
+def duration_of(text: str, flag: str) -> timedelta:
+    """Read a length of time of a flag."""
+    match = _DURATION.fullmatch(text)
+    if match is None:
+        fix = f"Write it like {flag} 90m, 24h or 7d"
+        raise wrong_usage(f"{flag} is not understood", f"{text!r} is no length of time", fix)
+    return int(match[1]) * _UNITS[match[2]]
+
+
+def percent_of(text: str, flag: str) -> float:
+    """Read a share in percent of a flag."""
+    match = _SHARE.fullmatch(text)
+    if match is None or float(match[1]) > _WHOLE_SHARE:
+        cause = f"{text!r} is no share between 0 and 100 percent"
+        raise wrong_usage(f"{flag} is not understood", cause, f"Write it like {flag} 5%")
+    return float(match[1])
 
 
 def one_box(names: Sequence[str] | None) -> str | None:
