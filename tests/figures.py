@@ -23,10 +23,10 @@ _OTHERS = ("engine", "analysis", "server")
 
 
 class Fields(NamedTuple):
-    """The fields that a class declares."""
+    """The fields that a class declares, each with its name and kind."""
 
     place: str
-    names: frozenset[str]
+    fields: frozenset[tuple[str, str]]
 
 
 def modules() -> Mapping[Path, ast.Module]:
@@ -37,28 +37,38 @@ def modules() -> Mapping[Path, ast.Module]:
 def classes(trees: Mapping[Path, ast.Module], *rooms: str) -> list[Fields]:
     """Return the classes of some rooms that have fields."""
     return [
-        Fields(f"{path.relative_to(PACKAGE)}: {node.name}", names)
+        Fields(f"{path.relative_to(PACKAGE)}: {node.name}", fields)
         for path, tree in trees.items()
         if path.relative_to(PACKAGE).parts[0] in rooms
         for node in ast.walk(tree)
         if isinstance(node, ast.ClassDef)
-        and len(names := frozenset(_declared(node))) >= FIELDS_LEAST
+        and len(fields := frozenset(_declared(node))) >= FIELDS_LEAST
     ]
 
 
-def _declared(node: ast.ClassDef) -> Iterator[str]:
+def _declared(node: ast.ClassDef) -> Iterator[tuple[str, str]]:
     for statement in node.body:
         if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name):
-            yield statement.target.id
+            yield statement.target.id, _kind(ast.unparse(statement.annotation))
+
+
+def _kind(annotation: str) -> str:
+    """Return a type as it is apart from its room: an open enum is an enum there, a tuple a
+    sequence.
+    """
+    plain = re.sub(r"Open\[(\w+)\]|['\"]|shapes\.|facts\.", r"\1", annotation)
+    return re.sub(r"tuple\[(.+), \.\.\.\]", r"Sequence[\1]", plain)
 
 
 def twins(trees: Mapping[Path, ast.Module]) -> list[str]:
-    """Return the shapes of answers of which another class has at least half of the fields."""
+    """Return the shapes of answers of which another class has at least half of the fields, by name
+    and kind.
+    """
     others, pairs = classes(trees, *_OTHERS), []
     for shape in classes(trees, "contract"):
-        twin = max(others, key=lambda other: len(other.names & shape.names))
-        shared = len(twin.names & shape.names)
-        if shared >= FIELDS_LEAST and 2 * shared >= len(shape.names):
+        twin = max(others, key=lambda other: len(other.fields & shape.fields))
+        shared = len(twin.fields & shape.fields)
+        if shared >= FIELDS_LEAST and 2 * shared >= len(shape.fields):
             pairs.append(f"{shape.place} as {twin.place}")
     return pairs
 

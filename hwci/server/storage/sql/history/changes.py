@@ -134,7 +134,7 @@ class ChangesAnswers(Answers):
 
     def first_listing(self, repo_key: str, shas: Sequence[str]) -> Mapping[str, ChangeList]:
         rows = self._connection.rows(_FIRST_LISTING, (self._org, repo_key, codec.texts(shas)))
-        return self._listed([row for row in rows if row[1] is not None])
+        return self._listed([(sha, number) for sha, number in rows if number is not None])
 
     def listings_back(
         self, repo_key: str, shas: Sequence[str], steps: int, oldest: str = ""
