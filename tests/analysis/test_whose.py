@@ -10,15 +10,20 @@ from dataclasses import replace
 
 import pytest
 
+from hwci.analysis.commits.before import Before, Tries
+from hwci.analysis.commits.change import Change
+from hwci.analysis.commits.known import Known
+from hwci.analysis.commits.odds import Chances, OnBox
 from hwci.analysis.commits.one_commit import one_commit
-from hwci.analysis.commits.whose import CLAIMS
+from hwci.analysis.commits.past import Box, Past
+from hwci.analysis.commits.whose import CLAIMS, whose
 from hwci.contract.runs.one_commit import FailureOfCommit, OneCommit
 from hwci.contract.vocabulary import Outcome, Whose
 from hwci.engine.facts import Facts, Report
 from hwci.engine.history import Scope
 from tests.analysis.bad_histories import HISTORIES
 from tests.analysis.stories import story
-from tests.engine.timeline import EVER, ORG, REPO, changes, item, report
+from tests.engine.timeline import EVER, ORG, REPO, changes, item, minute, report
 from tests.support.outcomes import FullRecordedRuns
 
 COMMITS, LAST = 40, "c39"
@@ -95,6 +100,16 @@ def test_a_flaky_test_that_fails_all_its_tries_is_not_called_flaky() -> None:
     assert once.whose is Whose.TOO_FEW
     assert once.to_settle == "Test dddddddd on box-1 again: if it fails there, suspect this change"
     assert often.whose is Whose.THIS_CHANGE
+
+
+def test_however_unlikely_the_change_is_an_excuse_needs_a_pass_here() -> None:
+    def said_of(tries: Tries) -> Whose:
+        past = Past(Change(PULL, "main", (), (), {}, None, minute(1)), [], None)
+        box = Box("box-1", True, OnBox(tries), Before(Tries()), False, False)
+        return whose(Known([box], ["box-1"], [], Chances(0.999, 0, 0.001, 0), [], False, past))
+
+    assert said_of(Tries(failed=1)) is Whose.TOO_FEW
+    assert said_of(Tries(failed=1, passed=1)) is Whose.FLAKY
 
 
 def test_a_test_that_a_bug_broke_for_a_time_is_not_flaky() -> None:
