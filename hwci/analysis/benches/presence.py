@@ -6,11 +6,11 @@ left out where boxes are compared (ADR 0010).
 
 This module decides which runs those are: by what CI tells, or by whether one box runs a commit more
 often where another failed there than where that passed. It does not know how boxes are compared.
-numpy is imported when it is asked.
 """
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping
 from enum import StrEnum
 from functools import lru_cache
@@ -67,28 +67,32 @@ def is_rerun(run: RunOutcomes) -> bool:
 
 def orders(commits: Mapping[Ended, int]) -> Collection[Order]:
     """Return which boxes run depending on how others ended, by how often commits ended so."""
-    import numpy as np
+    both = _both(commits)
+    seen = {
+        (box, gate): _Seen(in_failed[box], in_failed[gate], in_passed[box], in_passed[gate])
+        for gate in {box for box, _ in both}
+        if (in_failed := both.get((gate, True))) and (in_passed := both.get((gate, False)))
+        for box in in_failed.keys() | in_passed.keys()
+        if box != gate and in_failed[box] + in_passed[box] >= SHARED_MIN
+    }
+    odds = min(ODDS_MAX, WAITING / len(seen)) if seen else 0.0
+    follows = {pair: _follows(counts, odds) for pair, counts in sorted(seen.items())}
+    return [Order(*pair, after) for pair, after in follows.items() if after is not None]
 
-    names = sorted({box for ended in commits for box, _ in ended})
-    place, times = {box: at for at, box in enumerate(names)}, np.array([*commits.values()], float)
-    ended = np.zeros((2, len(commits), len(names)))  # passed and failed, by commit and box
-    for number, boxes in enumerate(commits):
-        for box, failed in boxes:
-            ended[int(failed), number, place[box]] = 1
-    ran = ended.max(axis=0)
-    # On how many commits each box ran, too, by how each other box (a gate) ended there.
-    in_passed, in_failed = (ran.T @ (of_gates * times[:, None]) for of_gates in ended)
-    passes, fails = in_passed.diagonal(), in_failed.diagonal()
-    are_gates = (times @ ran >= COMMITS_MIN) & (passes > 0) & (fails > 0)
-    pairs = (in_failed + in_passed >= SHARED_MIN) & are_gates & ~np.eye(len(names), dtype=bool)
-    counts = np.stack(np.broadcast_arrays(in_failed, fails, in_passed, passes), axis=-1)[pairs]
-    odds = min(ODDS_MAX, WAITING / max(1, len(counts)))
-    follows = [_follows(_Seen(*map(int, of_pair)), odds) for of_pair in counts.tolist()]
-    return [
-        Order(names[box], names[gate], after)
-        for (box, gate), after in zip(np.argwhere(pairs).tolist(), follows, strict=True)
-        if after is not None
-    ]
+
+def _both(commits: Mapping[Ended, int]) -> Mapping[tuple[str, bool], Counter[str]]:
+    """Return for each box that ran enough commits, and for how it ended there, on how many commits
+    each box ran, too.
+    """
+    ran = Counter[str]()
+    for ended, times in commits.items():
+        ran.update({box: times for box, _ in ended})
+    both: dict[tuple[str, bool], Counter[str]] = defaultdict(Counter)
+    for ended, times in commits.items():
+        for gate in ended:
+            if ran[gate[0]] >= COMMITS_MIN:
+                both[gate].update({box: times for box, _ in ended})
+    return both
 
 
 def _follows(seen: _Seen, odds: float) -> Follows | None:

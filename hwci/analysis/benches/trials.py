@@ -113,26 +113,43 @@ class _Notable(NamedTuple):
 
 
 class _Tries(NamedTuple):
-    """How often a test ran, and failed, on each commit (row) and side (column); `first`: the place
-    of the first run, a high number if there is none.
+    """How often a test ran, and failed, on a commit and side; `first`: the place of the first run.
+    A row for each commit and side that ran it, in their order: of many boxes few run a commit.
     """
 
+    commit: Whole
+    side: Whole
     runs: Whole
     failed: Whole
     first: Whole
 
-    def apart(self, groups: Flags) -> tuple[Whole, Whole]:
-        """Return runs and failed ones with a row for each commit and group of sides (a row of
-        flags each), in the order of commits and first runs.
+    def shared(self) -> tuple[Whole, Whole, Whole, Whole]:
+        """Return sides (columns), and their runs, failed ones and first runs on each commit (row)
+        that several of them ran; the first run is at most 0, and 0 if there is none.
         """
         import numpy as np
 
-        runs, failed = self.runs[:, None] * groups, self.failed[:, None] * groups
-        first = np.where(groups, self.first[:, None], self.first.max())
-        order = first.min(axis=2).argsort(axis=1)[:, :, None]
-        sides = groups.shape[1]
+        several = np.bincount(self.commit)[self.commit] > 1
+        commits, row = np.unique(self.commit[several], return_inverse=True)
+        sides, column = np.unique(self.side[several], return_inverse=True)
+        runs, failed, first = np.zeros((3, len(commits), len(sides)), np.int64)
+        runs[row, column], failed[row, column] = self.runs[several], self.failed[several]
+        first[row, column] = self.first[several] - self.first.max(initial=0)
+        return sides, runs, failed, first
+
+    def apart(self, groups: Flags) -> tuple[Whole, Whole, Whole]:
+        """Return the same with a row for each commit and group of sides (a row of flags each), in
+        the order of commits and first runs.
+        """
+        import numpy as np
+
+        sides, runs, failed, first = self.shared()
+        groups = groups[:, sides]
+        runs, failed = (counts[:, None] * groups for counts in (runs, failed))
+        order = (first[:, None] * groups).min(axis=2, initial=0).argsort(axis=1)[:, :, None]
         runs, failed = (np.take_along_axis(counts, order, axis=1) for counts in (runs, failed))
-        return runs.reshape(-1, sides), failed.reshape(-1, sides)
+        shape = len(first) * len(groups), len(sides)
+        return sides, runs.reshape(shape), failed.reshape(shape)
 
 
 @dataclass(frozen=True)
@@ -279,16 +296,11 @@ class Trials:
     @cached_property
     def orders(self) -> Collection[Order]:
         """Which boxes run a commit depending on how a run on another box ended there."""
-        import numpy as np
-
-        shape = len(self.commits), len(self.boxes)
-        ran, failed = np.zeros(shape, bool), np.zeros(shape, bool)
-        runs = np.array([*map(_is_trial, self.found.runs)], bool)
-        bad = [any(_failed(run, test) for test in run.notable) for run in self.found.runs]
-        ran[self.commit[runs], self.box[runs]] = True
-        runs &= np.array(bad, bool)
-        failed[self.commit[runs], self.box[runs]] = True
-        return orders(_ended(self.boxes, ran, failed))
+        failed: dict[tuple[str, str], bool] = defaultdict(bool)
+        for run in self.found.runs:
+            if _is_trial(run):
+                failed[run.sha, run.box_key] |= any(_failed(run, test) for test in run.notable)
+        return orders(_ended((sha, box, has) for (sha, box), has in failed.items()))
 
     @cached_property
     def by_stratum(self) -> Mapping[Stratum, Sequence[Trial]]:
@@ -327,19 +339,23 @@ class Trials:
         cell = self.commit * len(self._sides) + side
         return np.where(np.array([*map(_is_trial, runs)], bool), cell, -1)
 
-    def _tries(self, test: int) -> _Tries:
+    def _tries(self, test: int, sides: int) -> _Tries:
+        """Return the tries of a test. `sides`: so many are told apart, those with the same rest of
+        their number are one.
+        """
         import numpy as np
 
-        told, shape = self.told_of(test), (len(self.commits), len(self._sides))
-        cell, cells = self._cell[told.run], shape[0] * shape[1]
+        told = self.told_of(test)
+        cell = self._cell[told.run]
         is_trial = cell >= 0
-        runs, failed = (
-            np.bincount(cell[rows], minlength=cells).reshape(shape)
-            for rows in (is_trial, is_trial & (told.failed > 0))
+        commit, side = np.divmod(cell[is_trial], max(1, len(self._sides)))
+        side %= max(1, sides)
+        place, first, row = np.unique(
+            commit * max(1, sides) + side, return_index=True, return_inverse=True
         )
-        first = np.full(cells, len(self.found.runs))
-        first[cell[is_trial][::-1]] = told.run[is_trial][::-1]  # the last that is put there stays
-        return _Tries(runs, failed, first.reshape(shape))
+        has_failed = told.failed[is_trial] > 0
+        runs, failed = (np.bincount(rows, minlength=len(place)) for rows in (row, row[has_failed]))
+        return _Tries(commit[first], side[first], runs, failed, told.run[is_trial][first])
 
     @cached_property
     def _blames(self) -> dict[int, Blame[Side] | None]:
@@ -358,19 +374,14 @@ class Trials:
         """Return why the boxes of a test cannot be compared; None: they can."""
         if self.blame_of(test) is not None:
             return None
-        tries = self._tries(test)
         # A box before its note and since then is one box.
-        runs, failed = (
-            counts.reshape(len(self.commits), -1, len(self.boxes)).sum(axis=1)
-            for counts in (tries.runs, tries.failed)
-        )
-        return uncompared(self.boxes, runs, failed)
+        boxes, runs, failed, _ = self._tries(test, len(self.boxes)).shared()
+        return uncompared([self.boxes[box] for box in boxes.tolist()], runs, failed)
 
     def _weighed(self, test: int) -> Blame[Side] | None:
-        if not self.found.runs:
-            return None
-        tries = self._tries(test)
-        return blame(self._sides, *tries.apart(self._groups(tries)))
+        tries = self._tries(test, len(self._sides))
+        sides, runs, failed = tries.apart(self._groups(tries))
+        return blame([self._sides[side] for side in sides.tolist()], runs, failed)
 
     def _groups(self, tries: _Tries) -> Flags:
         """Return the sides that are compared in groups that wait for the same boxes, as flags."""
@@ -378,10 +389,16 @@ class Trials:
 
         names = [*map(box_of, self._sides)]
         all_waits = _waits(self.orders)
-        waits = _waits(orders(_ended(names, tries.runs > 0, tries.failed > 0)))
-        failed = {self._sides[at] for at in np.flatnonzero(tries.failed.any(axis=0)).tolist()}
+        ends = zip(
+            tries.commit.tolist(),
+            [names[side] for side in tries.side.tolist()],
+            (tries.failed > 0).tolist(),
+            strict=True,
+        )
+        waits = _waits(orders(_ended(ends)))
+        failed = {self._sides[side] for side in np.unique(tries.side[tries.failed > 0]).tolist()}
         groups: dict[frozenset[str], list[int]] = defaultdict(list)
-        for at in np.flatnonzero(tries.runs.any(axis=0)).tolist():
+        for at in np.unique(tries.side).tolist():
             if self._is_taken(self._sides[at], failed):
                 box = names[at]
                 groups[all_waits.get(box, frozenset()) | waits.get(box, frozenset())].append(at)
@@ -456,15 +473,12 @@ def _numbered(names: Iterable[Side], values: Iterable[Side]) -> Whole:
     return np.array([*map(places.__getitem__, values)], np.int64)
 
 
-def _ended(boxes: Sequence[str], ran: Flags, failed: Flags) -> Mapping[Ended, int]:
-    """Return how often commits ended so, of whether each box ran and failed on each commit."""
-    import numpy as np
-
-    ended = Counter[Ended]()
-    for states, times in Counter(map(bytes, np.add(ran, failed, dtype=np.uint8))).items():
-        pairs = zip(boxes, states, strict=True)
-        ended[frozenset((box, state > 1) for box, state in pairs if state)] += times
-    return ended
+def _ended(ends: Iterable[tuple[object, str, bool]]) -> Mapping[Ended, int]:
+    """Return how often commits ended so, of each commit, box, and whether it failed there."""
+    ended: dict[object, set[tuple[str, bool]]] = defaultdict(set)
+    for commit, box, has_failed in ends:
+        ended[commit].add((box, has_failed))
+    return Counter(map(frozenset, ended.values()))
 
 
 def packed(sets: Iterable[int], width: int) -> Bytes:
