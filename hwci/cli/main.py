@@ -30,7 +30,8 @@ COMMANDS = {
     " --product.",
     "merge-announce": "Announce a merge, so that it counts even when no bench is online.",
     "report-run": "Report one attempt of a run when it has ended, whether it passed or failed.",
-    "comment": "Write into a pull request whose each failure of its commit is, and set its status.",
+    "comment": "Write into a pull request what caused each failure of its commit, and set its"
+    " status.",
     "doctor": "Check that reports from here will arrive: server, key, clock, git, CI, proxy,"
     " spool, box key.",
     "exec": "Run the tests, report their results, and exit with their exit code.",
@@ -50,7 +51,7 @@ COMMANDS = {
     "runs": "Runs: list, show, watch.",
     "bisect": "Find the commit that broke a test, also one that fails only now and then: start,"
     " next, status.",
-    "commits": "A commit, and whose its failures are: show.",
+    "commits": "A commit, and what caused its failures: show.",
     "gate": "Let a release pass only if all that is required of it is met: exit code 0, else 3.",
     "merges": "Merges: list, unchecked (and why), plan (the runs that would check them).",
     "spool": "Pending reports on this machine: list, flush, show, remove.",

@@ -677,7 +677,7 @@ def list_tests(org_id: Id, /, **query: Unpack[TestNamesFields]) -> Call[ListPage
     """List the tests that reports name."""
 
 def one_commit(org_id: Id, /, **query: Unpack[OneCommitFields]) -> Call[OneCommit]:
-    """One commit: on which boxes it ran, and whose each of its failures is."""
+    """One commit: on which boxes it ran, and what caused each of its failures."""
 
 def metrics_by_day(org_id: Id, /, **query: Unpack[DaysFields]) -> Call[Days]:
     """The tiles by the calendar days of a time zone, each share with its interval."""

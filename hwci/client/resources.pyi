@@ -408,7 +408,7 @@ class Incidents:
 
 class Commits:
     def show(self, **query: Unpack[OneCommitFields]) -> OneCommit:
-        """One commit: on which boxes it ran, and whose each of its failures is."""
+        """One commit: on which boxes it ran, and what caused each of its failures."""
 
 class Server:
     def wheel(self) -> WheelAnswer:
@@ -736,7 +736,7 @@ class AsyncIncidents:
 
 class AsyncCommits:
     async def show(self, **query: Unpack[OneCommitFields]) -> OneCommit:
-        """One commit: on which boxes it ran, and whose each of its failures is."""
+        """One commit: on which boxes it ran, and what caused each of its failures."""
 
 class AsyncServer:
     async def wheel(self) -> WheelAnswer:

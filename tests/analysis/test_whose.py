@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whose a failure of a commit is (semantics, 15), by small histories: forty commits of main on two
-boxes, and then a pull request that was forked from the last of them, or from an earlier one.
+"""What caused a failure of a commit (semantics, 15), by small histories: forty commits of main on
+two boxes, and then a pull request that was forked from the last of them, or from an earlier one.
 """
 
 import random

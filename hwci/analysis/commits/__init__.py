@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What became of a commit, and whose each of its failures is (semantics, 15)."""
+"""What became of a commit, and what caused each of its failures (semantics, 15)."""

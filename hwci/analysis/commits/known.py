@@ -3,7 +3,7 @@
 change, and how likely it is that the change broke it.
 
 Tests with which all runs did the same are one case, so ten thousand failures cost little. Which
-runs count is decided in `change.py`, the odds in `odds.py`; whose a failure is, in `whose.py`.
+runs count is decided in `change.py`, the odds in `odds.py`; what caused a failure, in `whose.py`.
 """
 
 from collections import Counter, defaultdict

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """One commit, as people see it: its runs, its failures with whose they are, and which bugs of the
-base branch are gone. Whose a failure is, is decided in `whose.py`.
+base branch are gone. What caused a failure is decided in `whose.py`.
 """
 
 from collections import Counter

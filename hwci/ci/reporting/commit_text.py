@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a pull request says of its commit: whose each failure is, what decided, and what would tell
-more, as one comment that also stands on the page of the job. Whose it is, the server decides.
+"""What a pull request says of its commit: what caused each failure, what decided, and what would
+tell more, as one comment that also stands on the page of the job. The cause is the server's to say.
 
 A comment is HTML in lines without a gap, which Markdown leaves as it is. Names, messages and the
 sentences of an answer are text that anyone may have committed: a word that is no plain one stands

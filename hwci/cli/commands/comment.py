@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`hwci comment` writes into a pull request whose the failures of its commit are. What it says and
-where it goes is decided in `hwci.ci.reporting`.
+"""`hwci comment` writes into a pull request what caused the failures of its commit. What it says
+and where it goes is decided in `hwci.ci.reporting`.
 """
 
 from typing import TYPE_CHECKING, Annotated
@@ -63,7 +63,7 @@ def comment(
 
 
 comment.__doc__ = """\
-Write into a pull request whose each failure of its commit is, and set its status. Needs
+Write into a pull request what caused each failure of its commit, and set its status. Needs
 HWCI_READER_KEY, and a token of the forge: HWCI_FORGE_TOKEN, at GitHub and Gitea also GITHUB_TOKEN.
 
 It is one comment, updated in place: whether a failure is of this change, of the base branch, of a

@@ -31,7 +31,7 @@ def show(
     json: options.Json = False,
     output: options.Output = None,
 ) -> None:
-    """Show what became of a commit: its runs, and whose each of its failures is.
+    """Show what became of a commit: its runs, and what caused each of its failures.
 
     A failure is of this change, of a bug that its base branch has, of a flaky test or of the bench;
     where the runs of the period do not tell, it says which run would.

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One commit: on which boxes it ran, and whose each of its failures is (contract, "Answers beside
-the rules"; semantics, 15). Chances are between 0 and 1. `says` is the sentence that people read.
+"""One commit: on which boxes it ran, and what caused each of its failures (contract, "Answers
+beside the rules"; semantics, 15). Chances are between 0 and 1. `says` is the sentence that people
+read.
 """
 
 from datetime import datetime
@@ -74,7 +75,7 @@ class WhoseCount:
 
 @shape
 class OneCommit:
-    """A commit, and the runs before it in the period that tell whose its failures are.
+    """A commit, and the runs before it in the period that tell what caused its failures.
     `baseBranch`: the branch that its failures are compared with: the one that most merges went to;
     null: none was announced or run. `checked`: a run of it reached the hardware with a test.
     `failures`: first those of the change; it has the first of them, and `counts` counts all.

@@ -141,7 +141,7 @@ LIST_TESTS = Endpoint(
 )
 ONE_COMMIT = Endpoint(
     "commits.show", "GET", "/api/orgs/{orgId}/ci-analysis/commit", Who.READER,
-    "One commit: on which boxes it ran, and whose each of its failures is", query=OneCommitQuery,
+    "One commit: on which boxes it ran, and what caused each of its failures", query=OneCommitQuery,
     answer=OneCommit, metrics=True, tagged=True
 )
 METRICS_BY_DAY = Endpoint(

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How good it is to say whose the failures of a pull request are, on fleets whose main branch has a
-race, a bug and a box that lacks something, and whose boards are lost now and then.
+"""How well it is said what caused the failures of a pull request, on fleets whose main branch has
+a race, a bug and a box that lacks something, and whose boards are lost now and then.
 """
 
 from collections import Counter
@@ -32,7 +32,7 @@ FLEETS, PLANTED = 200, 500
 FIRST_SEED = 1000
 """The rules were settled on earlier ones."""
 RIGHT_MIN = 0.9
-TITLE = "Whose a failure of a pull request is"
+TITLE = "What caused a failure of a pull request"
 ALL = 10_000
 PLAN = Plan(base_rate=0.001, lost=0.01, pull_request=1)
 PLANS = {
@@ -127,7 +127,7 @@ _HEAD = f"""\
 Main has a race of 5 to 30 % in one test, in another a bug since its last commits, in a third one
 that was fixed, and a box on which a fourth fails at 40 to 100 %; 1 % of runs lose their board. A
 pull request is forked from its last commit; half of them break a test, of those one of five on two
-boxes alone. It is asked whose each of its failures is. The rules were settled on other seeds.
+boxes alone. It is asked what caused each of its failures. The rules were settled on other seeds.
 """
 _CHANCES = """\
 How sure it was said to be, and how often the plan says so:

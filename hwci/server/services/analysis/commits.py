@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One commit, and whose its failures are (contract, "Answers beside the rules")."""
+"""One commit, and what caused its failures (contract, "Answers beside the rules")."""
 
 from hwci.analysis.commits.one_commit import one_commit
 from hwci.contract.runs.one_commit import OneCommit
