@@ -157,7 +157,7 @@ def _reported(url: str, path: str, by_owner: Header, key: str) -> dict[str, str]
         tell(url, "POST", "/api/ci/run-report", ci_key(key), body=_run(hour, failing))
     query = f"asOf={(START + timedelta(days=1)).isoformat().replace('+00:00', 'Z')}&days=30"
     failures = tell(url, "GET", f"{path}/ci-failures?{query}&limit=100", by_owner)["items"]
-    ids = {one["testId"]: one["id"] for one in failures if one["sha"] == _sha(1)}
+    ids = {one["testId"]: one["id"] for one in failures if one["sha"] == sha_of(1)}
     tell(url, "POST", f"{path}/ci-failures/{ids['adc']}/dismiss", by_owner)
     (run,) = [
         one["id"]
@@ -179,18 +179,19 @@ def _run(hour: int, failing: tuple[str, ...]) -> dict[str, Any]:
         for test in ("i2c", "adc", "spi")
     ]
     changed = "hil/spi.py" if hour == 3 else "src/i2c.c"
-    commit = {"sha": _sha(hour), "subject": "Change", "files": [changed]}
+    commit = {"sha": sha_of(hour), "subject": "Change", "files": [changed]}
     return report(
         run_id=hour,
-        sha=_sha(hour),
+        sha=sha_of(hour),
         started_at=(START + timedelta(hours=hour)).isoformat(),
         ended_at=(START + timedelta(hours=hour, minutes=5)).isoformat(),
         tests=tests,
-        changes={"base_sha": _sha(hour - 1) if hour else None, "commits": [commit]},
+        changes={"base_sha": sha_of(hour - 1) if hour else None, "commits": [commit]},
     )
 
 
-def _sha(hour: int) -> str:
+def sha_of(hour: int) -> str:
+    """Return the commit of a run."""
     return f"{hour:x}" * 40
 
 

@@ -24,6 +24,7 @@ from hwci.server.services.access import Member
 from hwci.server.services.analysis.benches import Benches
 from hwci.server.services.analysis.bisection import Bisections
 from hwci.server.services.analysis.causes import Causes
+from hwci.server.services.analysis.commits import Commits
 from hwci.server.services.analysis.explanations import Explanations
 from hwci.server.services.analysis.flaky_tests import FlakyTests
 from hwci.server.services.analysis.incidents import Incidents
@@ -42,7 +43,7 @@ from hwci.wire.codec import adapter
 from hwci.wire.endpoint import Endpoint
 from tests.server.few_runs import run, send
 from tests.server.storage.examples import ACME, ADA, NOON, REPORT
-from tests.server.storage.histories import BOXES, EVER, REPOS, SUITES, TESTS, HistoryDraw
+from tests.server.storage.histories import BOXES, EVER, REPOS, SHAS, SUITES, TESTS, HistoryDraw
 from tests.support.asking import Reply, ask, bearer
 from tests.support.running import RunningServer, running_in_thread
 from tests.support.soak import rounds
@@ -51,12 +52,13 @@ MEMBER = Member(ADA, Membership(ACME, Role.MEMBER, NOON), Claims(ADA.id, UUID(in
 TAGGED = [route for route in ROUTES if route.tagged]
 PATHS = [route.path.removeprefix("/api/orgs/{orgId}/") for route in TAGGED]
 SCOPES: list[dict[str, str]] = [{}, {"repo_key": "fw"}, {"repo_key": "fw", "suite": "hil"}]
-OF_ONE = {"repo_key": REPOS, "suite": SUITES, "box_key": BOXES, "test_id": TESTS}
-"""What a question about one product, box or test has to name."""
+OF_ONE = {"repo_key": REPOS, "suite": SUITES, "box_key": BOXES, "test_id": TESTS, "sha": SHAS}
+"""What a question about one product, box, test or commit has to name."""
 SERVICES: Any = (
     Benches,
     Bisections,
     Causes,
+    Commits,
     Explanations,
     FlakyTests,
     Incidents,
@@ -72,6 +74,7 @@ _END = "&asOf=2026-02-01T00:00:00Z"
 NEEDED = {
     "ci-analysis/box": _BOX,
     "ci-analysis/bisection": _TEST,
+    "ci-analysis/commit": f"&repoKey=acme/firmware&sha={'b' * 40}",
     "ci-analysis/test": _TEST,
     # What these tell moves with every moment.
     "ci-analysis/flaky-tests/history": _END,

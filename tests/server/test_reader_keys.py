@@ -13,7 +13,7 @@ from hwci.server.routes.table import ROUTES
 from hwci.server.security.api_keys import new_api_key
 from hwci.wire.endpoint import Who
 from hwci.wire.limits import READER_KEY_PREFIX
-from tests.server.tenants import OURS, START, Tenant, found, tell
+from tests.server.tenants import OURS, START, Tenant, found, sha_of, tell
 from tests.support.asking import PATIENCE_SECONDS, ask, bearer, ci_key
 from tests.support.running import RunningServer, report
 
@@ -21,8 +21,12 @@ OWN = {"repoKey": "acme/firmware", "suite": "hardware"}
 NAMED = "repoKey=acme/firmware&suite=hardware"
 AS_OF = f"asOf={START:%Y-%m-%d}T23:00:00Z"
 BY_ID = {"{runId}": "run", "{failureId}": "real"}
-ABOUT = {"box": "boxKey=bench-1", "test": f"{NAMED}&testId=i2c"}
-"""What is about one box or one test names it, whoever asks."""
+ABOUT = {
+    "box": "boxKey=bench-1",
+    "commit": f"repoKey=acme/firmware&sha={sha_of(1)}&days=3650",
+    "test": f"{NAMED}&testId=i2c",
+}
+"""What is about one box, commit or test names it, whoever asks."""
 
 
 @pytest.fixture(scope="module")
@@ -58,6 +62,8 @@ def naming(tenant: Tenant, path: str) -> str:
         return ""
     if path.endswith("/ci-analysis/test"):
         return AS_OF  # its product is named anyway
+    if path.endswith("/ci-analysis/commit"):
+        return f"suite=hardware&{AS_OF}"
     return NAMED if path.endswith(("/runs", "/ci-analysis/tests")) else f"{NAMED}&{AS_OF}"
 
 

@@ -27,6 +27,7 @@ from tests.engine.timeline import ALL, CONFIG, EVER, changes, commit, item, minu
 from tests.server.storage.examples import ACME, ADA, NOON
 
 TESTS = ("boots", "blinks", "sleeps", "wakes")
+_AT_ONCE = 20  # reports of one write, which has a time limit
 MEMBER = Member(ADA, Membership(ACME, Role.MEMBER, NOON), Claims(ADA.id, UUID(int=1)))
 
 
@@ -39,7 +40,7 @@ async def send(storage: Storage, reports: int) -> None:
     """Send reports of a branch on which the tests fail at every other commit."""
 
     def work(start: int, writer: Writer) -> None:
-        for number in range(start, min(start + 100, reports)):
+        for number in range(start, min(start + _AT_ONCE, reports)):
             sha, sent = f"{number:07x}", None
             if number:
                 sent = changes(f"{number - 1:07x}", commit(sha, "fw" if number % 3 else "hs"))
@@ -48,7 +49,7 @@ async def send(storage: Storage, reports: int) -> None:
                 ACME.id, report(f"{sha}:-", number * 60, sent=sent, tests=tests), NOON
             )
 
-    for start in range(0, reports, 100):
+    for start in range(0, reports, _AT_ONCE):
         await storage.write(partial(work, start))
 
 
