@@ -25,6 +25,7 @@ from tests.analysis.bad_histories import HISTORIES
 from tests.analysis.stories import story
 from tests.engine.timeline import EVER, ORG, REPO, changes, item, minute, report
 from tests.support.outcomes import FullRecordedRuns
+from tests.support.soak import rounds
 
 COMMITS, LAST = 40, "c39"
 PULL, TOPIC = "dddddddd", "topic"
@@ -262,7 +263,7 @@ def test_two_boards_lost_at_one_test_are_no_accident() -> None:
     assert Whose.BENCH not in {row.whose for row in found.failures}
 
 
-@pytest.mark.parametrize("seed", range(150))
+@pytest.mark.parametrize("seed", range(rounds(40, 150)))
 def test_no_failure_is_told_twice_and_counts_add_up_in_any_order_of_reports(seed: int) -> None:
     past = story(random.Random(seed))
     reports = list(past.facts.reports)

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from rich.text import Text
 
 from hwci.cli.commands.organizations import keys_layout
-from hwci.cli.terminal import lines, render
+from hwci.cli.terminal import again, lines, render
 from hwci.cli.terminal.tables import Column, Layout, View, ago, product, when
 from hwci.contract.people import Actor
 from hwci.contract.runs.commits import CommitSubject
@@ -274,7 +274,10 @@ def test_a_text_is_broken_between_words_and_a_command_can_be_pasted(
     assert lines.broken(text, 20) == broken
 
 
-def test_an_empty_list_is_a_sentence_on_stderr(capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_empty_list_is_a_sentence_on_stderr(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(again, "_given", {})  # a command that this process ran before had some
     render.emit(keys_layout(View(NOW)), [], render.Format.TABLE)
 
     assert capsys.readouterr() == ("", "No key yet: hwci keys create NAME\n")
