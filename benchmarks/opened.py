@@ -35,7 +35,7 @@ from hwci.server.clock import system_clock
 from hwci.server.storage.location import Location
 from tests.support.running import add_members, sign_in
 
-ROUNDS = 3
+ROUNDS = 2
 PERIODS = (30, 90)
 PEOPLE = 10
 _MIB = 1024 * 1024
