@@ -88,9 +88,9 @@ def _figure(name: str, views: Sequence[View]) -> Figure:
     screen = milliseconds([view.screen / 1000 for view in views])
     longest = milliseconds([view.longest / 1000 for view in views])
     last = views[-1]
-    told = f"{last.bytes / 1000:,.0f} kB, {last.requests} requests, longest task {longest}"
+    measured = f"{last.bytes / 1000:,.0f} kB, {last.requests} requests, longest task {longest}"
     tiles = [view.tiles / 1000 for view in views if view.tiles is not None]
-    return Figure(name, screen, f"tiles {milliseconds(tiles)}, {told}" if tiles else told)
+    return Figure(name, screen, f"tiles {milliseconds(tiles)}, {measured}" if tiles else measured)
 
 
 def _measure(

@@ -171,16 +171,16 @@ class _Opening:
             name = f"{page}, {days} days"
             yield Figure(name, milliseconds(alone), f"again {milliseconds(again)}")
             slowest = f"slowest of {people} at once against one alone"
-            told = f"{milliseconds(together)} against {milliseconds(alone)}"
-            yield Figure(f"{name}, {slowest}", f"{ratio(together, alone):.2f}", told)
+            measured = f"{milliseconds(together)} against {milliseconds(alone)}"
+            yield Figure(f"{name}, {slowest}", f"{ratio(together, alone):.2f}", measured)
         for key, theirs in self._of_peers.items():
             page, days, peer = key
             name, ours = f"{page}, {days} days, against {peer}", alone_of[page, days]
             if key in self._unequal:
                 yield Figure(name, NONE, "its answer is not ours")
                 continue
-            told = f"{milliseconds(ours)} against {milliseconds(theirs)}"
-            yield Figure(name, f"{ratio(theirs, ours):.2g} times faster", told)
+            measured = f"{milliseconds(ours)} against {milliseconds(theirs)}"
+            yield Figure(name, f"{ratio(theirs, ours):.2g} times faster", measured)
 
 
 def _open(paths: Sequence[str], caller: Caller) -> tuple[float, bytes]:

@@ -90,9 +90,9 @@ def decide(
             fitting = [exception for exception in known if _excepts(exception, finding)]
             used.update(fitting)
             latest = max(fitting, key=lambda exception: exception.until, default=None)
-            told = replace(finding, exception=latest)
+            with_exception = replace(finding, exception=latest)
             holds = latest is not None and today <= latest.until
-            (excepted if holds else against).append(told)
+            (excepted if holds else against).append(with_exception)
             met = met and holds
         requirements.append(Required(requirement=requirement, least=least, asks=row.asks, met=met))
     return GateAnswer(

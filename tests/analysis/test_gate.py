@@ -345,9 +345,9 @@ EXCEPTIONS = [exception(commit=OLD), exception(failure=UUID(int=2))]
 
 
 def test_a_known_exception_does_not_speak_against_it_to_the_end_of_its_last_day() -> None:
-    asked = required("checked,no-pending")
-    decided = decide(BAD, asked, EXCEPTIONS, TODAY)
-    day_after = decide(BAD, asked, EXCEPTIONS, TODAY + timedelta(days=1))
+    requirements = required("checked,no-pending")
+    decided = decide(BAD, requirements, EXCEPTIONS, TODAY)
+    day_after = decide(BAD, requirements, EXCEPTIONS, TODAY + timedelta(days=1))
 
     assert (decided.passed, len(decided.excepted)) == (True, 2)
     assert all(row.met for row in decided.requirements)
@@ -417,16 +417,18 @@ WHAT = st.sampled_from(
     start=st.sampled_from([GOOD, NOTHING, BAD]),
     before=st.lists(st.sampled_from([*MORE]), max_size=3),
     more=st.sampled_from([*MORE]),
-    asked=st.lists(WHAT, min_size=1, max_size=3, unique_by=lambda word: word.partition("=")[0]),
+    requirements=st.lists(
+        WHAT, min_size=1, max_size=3, unique_by=lambda word: word.partition("=")[0]
+    ),
     known=st.lists(st.sampled_from(EXCEPTIONS), max_size=2),
 )
 def test_a_fact_that_speaks_against_a_release_never_lets_it_pass(
-    start: Facts, before: list[str], more: str, asked: list[str], known: list[KnownException]
+    start: Facts, before: list[str], more: str, requirements: list[str], known: list[KnownException]
 ) -> None:
     facts = start
     for name in before:
         facts = MORE[name](facts)
-    require = required(",".join(asked))
+    require = required(",".join(requirements))
 
     if not decide(facts, require, known, TODAY).passed:
         assert not decide(MORE[more](facts), require, known, TODAY).passed

@@ -61,8 +61,8 @@ def answer(*reports: Report, sha: str = PULL, most: int = MOST) -> OneCommit:
 
 
 def failure(*reports: Report, sha: str = PULL) -> FailureOfCommit:
-    [found] = answer(*reports, sha=sha).failures
-    return found
+    [result] = answer(*reports, sha=sha).failures
+    return result
 
 
 def every_eighth(number: int, _box: str) -> str:
@@ -70,25 +70,25 @@ def every_eighth(number: int, _box: str) -> str:
 
 
 def test_a_test_that_passed_before_and_fails_here_is_broken_by_the_change() -> None:
-    found = failure(*main(), pull("F2"), pull("F2", "box-2", 101))
+    result = failure(*main(), pull("F2"), pull("F2", "box-2", 101))
 
-    assert found.whose is Whose.THIS_CHANGE
-    assert found.chance is not None
-    assert found.chance > 0.95
-    assert (found.failed_on, found.passed_on) == (BOXES, ())
-    assert found.says == "Broken by this change"
-    assert found.evidence == (
+    assert result.whose is Whose.THIS_CHANGE
+    assert result.chance is not None
+    assert result.chance > 0.95
+    assert (result.failed_on, result.passed_on) == (BOXES, ())
+    assert result.says == "Broken by this change"
+    assert result.evidence == (
         "4 of 4 attempts failed here; before, on main, 0 of 80 first attempts failed"
     )
-    assert found.to_settle is None
+    assert result.to_settle is None
 
 
 def test_a_flaky_test_that_passed_again_on_the_same_box_is_flaky() -> None:
-    found = failure(*main(every_eighth), pull("F"), pull("P", at=101))
+    result = failure(*main(every_eighth), pull("F"), pull("P", at=101))
 
-    assert found.whose is Whose.FLAKY
-    assert found.says == "Flaky: it passed here on box-1"
-    assert found.evidence == (
+    assert result.whose is Whose.FLAKY
+    assert result.says == "Flaky: it passed here on box-1"
+    assert result.evidence == (
         "1 of 2 attempts failed here; before, on main, 10 of 80 first attempts failed, and 10 of 10"
         " retries passed"
     )
@@ -114,19 +114,19 @@ def test_however_unlikely_the_change_is_an_excuse_needs_a_pass_here() -> None:
 
 
 def test_a_test_that_a_bug_broke_for_a_time_is_not_flaky() -> None:
-    found = failure(
+    result = failure(
         *main(lambda number, _: "F" if 10 <= number < 25 else "P"), pull("F"), pull("F", at=101)
     )
 
-    assert found.whose is Whose.THIS_CHANGE
-    assert "0 of 50 first attempts failed" in found.evidence
+    assert result.whose is Whose.THIS_CHANGE
+    assert "0 of 50 first attempts failed" in result.evidence
 
 
 def test_a_change_that_makes_a_steady_test_fail_in_most_tries_made_it_flaky() -> None:
     tries = [pull(outcome, at=100 + at) for at, outcome in enumerate("FFFP")]
-    found = failure(*main(), *tries)
+    result = failure(*main(), *tries)
 
-    assert (found.whose, found.says) == (Whose.THIS_CHANGE, "Made flaky by this change")
+    assert (result.whose, result.says) == (Whose.THIS_CHANGE, "Made flaky by this change")
 
 
 def broken_since(first: int, last: int = COMMITS) -> Outcomes:
@@ -134,21 +134,21 @@ def broken_since(first: int, last: int = COMMITS) -> Outcomes:
 
 
 def test_what_main_fails_too_is_of_the_base_branch_since_its_first_commit() -> None:
-    found = failure(*main(broken_since(36)), pull("F"))
+    result = failure(*main(broken_since(36)), pull("F"))
 
-    assert found.whose is Whose.BASE
-    assert found.since == "c36"
-    assert found.says.startswith("Fails on main too, since c36 (")
-    assert found.evidence.endswith("the last 8 runs failed")
+    assert result.whose is Whose.BASE
+    assert result.since == "c36"
+    assert result.says.startswith("Fails on main too, since c36 (")
+    assert result.evidence.endswith("the last 8 runs failed")
 
 
 def test_a_bug_that_came_to_main_after_the_fork_is_no_excuse() -> None:
-    found = failure(
+    result = failure(
         *main(broken_since(36)), pull("F2", base="c30"), pull("F2", "box-2", 101, "c30")
     )
 
-    assert found.whose is Whose.THIS_CHANGE
-    assert found.since is None
+    assert result.whose is Whose.THIS_CHANGE
+    assert result.since is None
 
 
 def test_without_lists_main_is_what_ran_before() -> None:
@@ -156,11 +156,11 @@ def test_without_lists_main_is_what_ran_before() -> None:
 
 
 def test_a_bug_that_main_fixed_meanwhile_asks_for_a_rebase() -> None:
-    found = failure(*main(broken_since(30, 37)), pull("F", base="c36"))
+    result = failure(*main(broken_since(30, 37)), pull("F", base="c36"))
 
-    assert found.whose is Whose.BASE
-    assert found.since is None
-    assert found.says == "Failed on main too, and passes there again: rebase"
+    assert result.whose is Whose.BASE
+    assert result.since is None
+    assert result.says == "Failed on main too, and passes there again: rebase"
 
 
 def test_a_commit_of_main_is_compared_with_those_before_it() -> None:
@@ -170,10 +170,10 @@ def test_a_commit_of_main_is_compared_with_those_before_it() -> None:
 
 def test_a_box_that_fails_it_on_main_too_is_to_blame() -> None:
     past = main(lambda number, box: "F" if box == "box-2" and number > 33 else "P")
-    found = failure(*past, pull("P"), pull("F", "box-2", 101))
+    result = failure(*past, pull("P"), pull("F", "box-2", 101))
 
-    assert found.whose is Whose.BENCH
-    assert found.says == "box-2: fails on main too, other boxes do not"
+    assert result.whose is Whose.BENCH
+    assert result.says == "box-2: fails on main too, other boxes do not"
 
 
 def test_a_box_that_went_bad_after_the_fork_is_to_blame_too() -> None:
@@ -184,9 +184,9 @@ def test_a_box_that_went_bad_after_the_fork_is_to_blame_too() -> None:
 
 def test_a_box_that_was_mended_is_no_excuse() -> None:
     past = main(lambda number, box: "F" if box == "box-2" and number < 20 else "P")
-    found = failure(*past, pull("F2"), pull("F2", "box-2", 101))
+    result = failure(*past, pull("F2"), pull("F2", "box-2", 101))
 
-    assert found.whose is Whose.THIS_CHANGE
+    assert result.whose is Whose.THIS_CHANGE
 
 
 def test_the_harness_is_believed_where_it_passes_on_another_box() -> None:
@@ -200,10 +200,10 @@ def test_the_harness_is_believed_where_it_passes_on_another_box() -> None:
 def test_a_failure_on_one_box_alone_is_settled_by_the_base_on_it() -> None:
     before = [*main(), pull("P"), pull("F2", "box-2", 101), pull("F2", "box-2", 102)]
     settling = report(f"{LAST}:P", 200, box="box-2", tests=[item("P")])
-    found, settled = failure(*before), failure(*before, settling)
+    result, settled = failure(*before), failure(*before, settling)
 
-    assert found.whose is Whose.TOO_FEW
-    assert found.to_settle == "Test c39 on box-2: if it passes there, suspect this change"
+    assert result.whose is Whose.TOO_FEW
+    assert result.to_settle == "Test c39 on box-2: if it passes there, suspect this change"
     assert settled.whose is Whose.THIS_CHANGE
 
 
@@ -212,10 +212,10 @@ def test_a_box_that_never_ran_it_before_settles_nothing() -> None:
 
 
 def test_a_test_that_passes_here_and_fails_on_main_is_shown() -> None:
-    found = answer(*main(broken_since(36)), pull("P"))
+    result = answer(*main(broken_since(36)), pull("P"))
 
-    assert found.failures == ()
-    [gone] = found.passes
+    assert result.failures == ()
+    [gone] = result.passes
     assert (gone.boxes, gone.since) == (("box-1",), "c36")
     assert answer(*main(), pull("P")).passes == ()
 
@@ -257,10 +257,10 @@ def test_what_failed_behind_a_lost_board_is_the_benchs_where_that_is_sure() -> N
 
 def test_two_boards_lost_at_one_test_are_no_accident() -> None:
     runs = [whole(PULL, 100 + at, lost_from=6, box=box) for at, box in enumerate(BOXES)]
-    found = answer(*PAST, *(replace(run, box_key="box-2") for run in PAST), *runs)
+    result = answer(*PAST, *(replace(run, box_key="box-2") for run in PAST), *runs)
 
-    assert {row.test_id: row.whose for row in found.failures}["test 06"] is Whose.THIS_CHANGE
-    assert Whose.BENCH not in {row.whose for row in found.failures}
+    assert {row.test_id: row.whose for row in result.failures}["test 06"] is Whose.THIS_CHANGE
+    assert Whose.BENCH not in {row.whose for row in result.failures}
 
 
 @pytest.mark.parametrize("seed", range(rounds(40, 150)))
@@ -268,8 +268,8 @@ def test_no_failure_is_told_twice_and_counts_add_up_in_any_order_of_reports(seed
     past = story(random.Random(seed))
     reports = list(past.facts.reports)
     for sha in sorted({run.sha for run in reports}):
-        found = answer(*reports, sha=sha)
-        names = [(row.suite, row.test_id) for row in found.failures]
+        result = answer(*reports, sha=sha)
+        names = [(row.suite, row.test_id) for row in result.failures]
         failing = {
             (run.suite, test.id)
             for run in reports
@@ -279,13 +279,13 @@ def test_no_failure_is_told_twice_and_counts_add_up_in_any_order_of_reports(seed
         }
 
         assert sorted(names) == sorted(failing)
-        counts = Counter(row.whose for row in found.failures)
-        assert {count.whose: count.failures for count in found.counts} == counts
-        shown = [[*Whose].index(Whose(row.whose)) for row in found.failures]
+        counts = Counter(row.whose for row in result.failures)
+        assert {count.whose: count.failures for count in result.counts} == counts
+        shown = [[*Whose].index(Whose(row.whose)) for row in result.failures]
         assert shown == sorted(shown)
-        assert not {(row.suite, row.test_id) for row in found.passes} & failing
+        assert not {(row.suite, row.test_id) for row in result.passes} & failing
         random.Random(seed).shuffle(reports)
-        assert answer(*reports, sha=sha) == found
+        assert answer(*reports, sha=sha) == result
 
 
 def test_claims_are_made_in_the_order_of_the_table() -> None:
@@ -302,10 +302,10 @@ def test_claims_are_made_in_the_order_of_the_table() -> None:
 def test_bad_input_is_answered(name: str) -> None:
     reports = HISTORIES[name]
     for sha in {run.sha for run in reports}:
-        found = answer(*reports, sha=sha)
-        assert found.runs
+        result = answer(*reports, sha=sha)
+        assert result.runs
         if name in {"one run", "one box", "all failing"}:
-            assert all(row.whose in {Whose.TOO_FEW, Whose.BASE} for row in found.failures)
+            assert all(row.whose in {Whose.TOO_FEW, Whose.BASE} for row in result.failures)
 
 
 def test_ten_thousand_failures_are_counted_and_the_first_are_listed() -> None:
@@ -318,8 +318,8 @@ def test_ten_thousand_failures_are_counted_and_the_first_are_listed() -> None:
     asked: list[None] = []
     history = FullRecordedRuns(ORG, Facts(reports=(*runs, broken)))
     history.check_time = lambda: asked.append(None)
-    found = one_commit(history, Scope(REPO), EVER, PULL, MOST)
+    result = one_commit(history, Scope(REPO), EVER, PULL, MOST)
 
-    assert len(found.failures) == MOST
-    assert sum(count.failures for count in found.counts) == len(names)
+    assert len(result.failures) == MOST
+    assert sum(count.failures for count in result.counts) == len(names)
     assert len(asked) < MOST, "tests that did the same are one case"

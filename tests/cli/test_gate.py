@@ -114,21 +114,21 @@ def test_what_is_not_known_or_not_understood_is_one_clear_line_and_never_passes(
 def test_what_speaks_against_it_now_is_written_as_exceptions_that_hold_for_a_month(
     signed_in: Command, tmp_path: Path
 ) -> None:
-    asked = ("gate", "--days", "7", "--require", "checked,no-pending,no-open-bug")
-    written = signed_in(*asked, "--write-baseline", "known.toml")
+    arguments = ("gate", "--days", "7", "--require", "checked,no-pending,no-open-bug")
+    written = signed_in(*arguments, "--write-baseline", "known.toml")
 
     assert (written.code, "Wrote 2 exceptions to known.toml" in written.err) == (3, True)
-    excepted = signed_in(*asked, "--baseline", "known.toml")
+    excepted = signed_in(*arguments, "--baseline", "known.toml")
     assert (excepted.code, excepted.err, pasted(excepted)) == (0, "", [])
     assert f"{UNSEEN[:12]} of {PRODUCT}: Not checked on hardware" in excepted.out
-    again = signed_in(*asked, "--baseline", "known.toml", "--write-baseline", "again.toml")
+    again = signed_in(*arguments, "--baseline", "known.toml", "--write-baseline", "again.toml")
     assert again.code == 0
     assert (tmp_path / "again.toml").read_text() == (tmp_path / "known.toml").read_text()
-    assert signed_in(*asked, "--write-baseline", "known.toml").code == 2
+    assert signed_in(*arguments, "--write-baseline", "known.toml").code == 2
 
     text = (tmp_path / "known.toml").read_text().replace("until = 2", "until = 1")
     (tmp_path / "known.toml").write_text(text)
-    expired = signed_in(*asked, "--baseline", "known.toml")
+    expired = signed_in(*arguments, "--baseline", "known.toml")
     assert expired.code == 3
     assert expired.out.count("#     Its exception ended on 1") == 3
 
@@ -266,16 +266,24 @@ def test_a_bug_that_a_later_commit_fixed_is_open_in_the_release_without_it(
         bench.announce(shas[-1])
         bench.run(shas[-1], shas[-2], fails=fails)
     _, broken, fixed = shas
-    asked = ("gate", "--product", f"{REPO}:bug", "--require", "no-open-bug", "--json", "--range")
+    arguments = (
+        "gate",
+        "--product",
+        f"{REPO}:bug",
+        "--require",
+        "no-open-bug",
+        "--json",
+        "--range",
+    )
 
-    without = signed_in(*asked, f"{before}..{broken}")
+    without = signed_in(*arguments, f"{before}..{broken}")
     (finding,) = json.loads(without.out)["against"]
     assert without.code == 3
     assert finding["says"].endswith(
         f"a real firmware bug: its fix {fixed[:12]} comes after the end"
     )
-    assert signed_in(*asked, f"{before}..{fixed}").code == 0
-    assert signed_in(*asked, f"{broken}..{fixed}").code == 0
+    assert signed_in(*arguments, f"{before}..{fixed}").code == 0
+    assert signed_in(*arguments, f"{broken}..{fixed}").code == 0
 
 
 def test_a_commit_of_the_branch_that_nobody_announced_or_ran_speaks_against_it(
@@ -292,9 +300,9 @@ def test_a_commit_of_the_branch_that_nobody_announced_or_ran_speaks_against_it(
     merged = jobs.git(tmp_path, "rev-parse", "HEAD")
     bench.announce(merged)
     bench.run(merged, before)
-    asked = ("gate", "--require", "checked", "--range", f"{before}..main")
+    arguments = ("gate", "--require", "checked", "--range", f"{before}..main")
 
-    against = signed_in(*asked)
+    against = signed_in(*arguments)
     assert against.code == 3
     assert against.out.count("Nobody announced this commit, and no run tested it") == 1
     (command,) = pasted(against)
@@ -302,7 +310,7 @@ def test_a_commit_of_the_branch_that_nobody_announced_or_ran_speaks_against_it(
     assert signed_in("gate", "--require", "checked,boxes=1", "--commit", merged).code == 0
     assert signed_in("gate", "--require", "checked", "--commit", lost).code == 3
     bench.run(lost, before)
-    assert signed_in(*asked).code == 0
+    assert signed_in(*arguments).code == 0
 
 
 def test_what_one_push_brought_counts_by_the_run_that_lists_it(
@@ -328,11 +336,11 @@ def test_a_commit_that_starts_no_product_of_hwci_toml_need_not_be_announced(
     jobs.commit(tmp_path, "docs/readme.md", "Documentation")
     bench.announce(merged)
     bench.run(merged, before)
-    asked = ("gate", "--range", f"{before}..main", "--require", "checked")
+    arguments = ("gate", "--range", f"{before}..main", "--require", "checked")
 
-    assert signed_in(*asked).code == 3
+    assert signed_in(*arguments).code == 3
     (tmp_path / "hwci.toml").write_text(
         '[[product]]\nsuite = "hil"\nfirmware_paths = ["fw/**"]\nharness_paths = []\n'
         'trigger_paths = ["fw/**"]\n'
     )
-    assert signed_in(*asked).code == 0
+    assert signed_in(*arguments).code == 0

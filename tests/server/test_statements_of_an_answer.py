@@ -68,15 +68,15 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
 
 @pytest.fixture
 def statements(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    asked: list[str] = []
+    executed: list[str] = []
     execute = Connection.execute
 
     def noted(connection: Connection, statement: str, values: Any = ()) -> Any:
-        asked.append(statement)
+        executed.append(statement)
         return execute(connection, statement, values)
 
     monkeypatch.setattr(Connection, "execute", noted)
-    return asked
+    return executed
 
 
 def number_of(server: RunningServer, path: str, statements: list[str]) -> int:

@@ -178,12 +178,13 @@ def chances_of_boxes(strata: Strata, check_time: Callable[[], None]) -> Numbers:
     group = np.repeat(np.arange(len(strata.excess)), [*map(len, strata.excess)])
     size, random = len(strata.by_box), np.random.default_rng(_SEED)
     least = np.bincount(on, excess, size) - 1e-9
-    is_on = np.eye(size)[on]  # of each run and box
+    place = on + size * np.arange(_AT_ONCE)[:, None]  # of each draw and box
     beyond = np.zeros(size)
     for _ in range(_DRAWS // _AT_ONCE):
         check_time()
         dealt = excess[np.argsort(group + random.random((_AT_ONCE, len(group))), axis=1)]
-        beyond += (dealt @ is_on >= least).sum(axis=0)
+        sums = np.bincount(place.ravel(), dealt.ravel(), _AT_ONCE * size)
+        beyond += (sums.reshape(-1, size) >= least).sum(axis=0)
     return np.where(
         beyond < _FEW, np.minimum(curve, (_FEW + 1) / (_DRAWS + 1)), (beyond + 1) / (_DRAWS + 1)
     )

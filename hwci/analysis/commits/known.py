@@ -123,19 +123,19 @@ class Tested:
         return Odds(self._before.first_attempts().values())
 
     def _of(self, test: int, ran: Sequence[int], tells: Sequence[bool]) -> Known:
-        told: dict[str, list[Ran]] = defaultdict(list)
+        telling: dict[str, list[Ran]] = defaultdict(list)
         failed_on, passed_on, lost = set[str](), set[str](), list[int]()
         for number, is_told in zip(ran, tells, strict=True):
             run = self._runs[number]
             row = Ran.of(run, test)
             (failed_on if is_failed(row) else passed_on).add(run.box_key)
             if is_told:
-                told[run.box_key].append(row)
+                telling[run.box_key].append(row)
             else:
                 lost.append(number)
         rows = [Ran.of(self._runs[at], test) for at in self._trials.told_of(test).run.tolist()]
         past = Past(self._change, rows, self._before.blame_of(test))
-        boxes = [past.box(box, here) for box, here in sorted(told.items())]
+        boxes = [past.box(box, here) for box, here in sorted(telling.items())]
         chances = None
         if any(box.failed for box in boxes):
             on = [box.on for box in boxes]

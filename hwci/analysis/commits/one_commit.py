@@ -125,7 +125,7 @@ def _row(history: RecordedRuns, change: Change, row: _Failed) -> shapes.FailureO
     lane = Lane(*row.product, name, first.box_key, first.branch)
     lost_at = ["this test" if at == row.test else row.tested.name_of(at) for at in known.lost_at]
     since = broken_since(known)
-    said = words(row.whose, known, change, lost_at)
+    sentences = words(row.whose, known, change, lost_at)
     return shapes.FailureOfCommit(
         repo_key=row.product.repo_key,
         suite=row.product.suite,
@@ -137,9 +137,9 @@ def _row(history: RecordedRuns, change: Change, row: _Failed) -> shapes.FailureO
         chance=chance_of(row.whose, known),
         since=None if since is None else since.sha,
         since_at=None if since is None else since.started_at,
-        says=said.says,
-        evidence=said.evidence,
-        to_settle=said.to_settle,
+        says=sentences.says,
+        evidence=sentences.evidence,
+        to_settle=sentences.to_settle,
     )
 
 

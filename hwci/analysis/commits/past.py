@@ -44,9 +44,9 @@ class Past:
     boxes explain its failures.
     """
 
-    def __init__(self, change: Change, told: Sequence[Ran], blame: Blame[Side] | None) -> None:
+    def __init__(self, change: Change, runs: Sequence[Ran], blame: Blame[Side] | None) -> None:
         self._change = change
-        self._on_base = [row for row in told if change.is_on_base(row.run)]
+        self._on_base = [row for row in runs if change.is_on_base(row.run)]
         self._below = self._in_place(row for row in self._on_base if change.is_below(row.run))
         self._earlier = [
             row for row in self._on_base if change.is_below(row.run) or change.is_earlier(row.run)
@@ -99,10 +99,10 @@ class Past:
             seen=self._seen(box_key),
             blames_bench=verdicts == {Verdict.INFRA},
         )
-        said = own if is_broken_alone else below if below.broken >= SURE else side
+        fared = own if is_broken_alone else below if below.broken >= SURE else side
         in_group = is_bad and len(self._bad) > 1
         is_alone = is_broken_alone or (is_bad and not in_group)
-        return Box(box_key, bool(verdicts), on, said, is_alone, in_group)
+        return Box(box_key, bool(verdicts), on, fared, is_alone, in_group)
 
     def _passes_elsewhere(self, box_key: str, own: Before) -> bool:
         """Whether other boxes passed it since it is broken on this one, and it is broken on none

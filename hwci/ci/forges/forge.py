@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a forge is to hwci: where the comments of a pull request and the statuses of a commit are,
 and what they are called there. A description is data; how one comment is kept is decided in
-`hwci.ci.forges.comment`.
+`hwci.ci.forges.comments`.
 """
 
 from collections.abc import Callable, Mapping

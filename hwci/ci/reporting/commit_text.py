@@ -106,9 +106,9 @@ def _share(answer: OneCommit, whose: Whose, failures: int) -> str:
 
 def _blamed(answer: OneCommit, failures: int) -> str:
     """Return the one bench that is to blame, if all failures of benches are shown and are of it."""
-    shown = [failure for failure in answer.failures if failure.whose is Whose.BENCH]
-    boxes = {box for failure in shown for box in failure.failed_on}
-    return f"{visible(*boxes)} is" if len(boxes) == 1 and len(shown) == failures else "benches are"
+    blamed = [failure for failure in answer.failures if failure.whose is Whose.BENCH]
+    boxes = {box for failure in blamed for box in failure.failed_on}
+    return f"{visible(*boxes)} is" if len(boxes) == 1 and len(blamed) == failures else "benches are"
 
 
 def status_of(answer: OneCommit | None, subject: Subject) -> Status:
@@ -116,11 +116,11 @@ def status_of(answer: OneCommit | None, subject: Subject) -> Status:
     mine = answer is not None and any(
         count.whose is Whose.THIS_CHANGE and count.failures for count in answer.counts
     )
-    said = headline(answer)
-    if len(said) > DESCRIPTION_MAX:
-        said = f"{said[: DESCRIPTION_MAX - 1]}…"
+    line = headline(answer)
+    if len(line) > DESCRIPTION_MAX:
+        line = f"{line[: DESCRIPTION_MAX - 1]}…"
     name = "/".join(filter(None, ("hwci", subject.suite)))
-    return Status(name, mine, said, subject.runs)
+    return Status(name, mine, line, subject.runs)
 
 
 # The comment
@@ -254,14 +254,14 @@ def code(text: str) -> str:
 def names(of: Sequence[str]) -> str:
     """Write some names, the first of many."""
     more = [f"{len(of) - NAMES_MAX:,} more"] if len(of) > NAMES_MAX else []
-    shown = [*map(code, of[:NAMES_MAX]), *more]
-    return joined(shown) if shown else "none"
+    names = [*map(code, of[:NAMES_MAX]), *more]
+    return joined(names) if names else "none"
 
 
 def prose(text: str) -> str:
     """Write a sentence. A word that a forge might take for more is written as a name."""
-    shown = text if len(text) <= SENTENCE_MAX else f"{text[: SENTENCE_MAX - 1]}…"
-    return " ".join(map(_word, shown.split()))
+    start = text if len(text) <= SENTENCE_MAX else f"{text[: SENTENCE_MAX - 1]}…"
+    return " ".join(map(_word, start.split()))
 
 
 def _word(word: str) -> str:

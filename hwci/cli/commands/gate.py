@@ -173,8 +173,8 @@ def _wanted(
     """Return which commits the gate is about."""
     from hwci.cli.session.release import Wanted
 
-    given = {"--range": commits, "--commit": commit, "--days": days}
-    named = [flag for flag, value in given.items() if value is not None]
+    flags = {"--range": commits, "--commit": commit, "--days": days}
+    named = [flag for flag, value in flags.items() if value is not None]
     if len(named) > 1:
         cause = f"{' and '.join(named)} are given together"
         raise wrong_usage("It is not clear which commits are meant", cause, "Give one of them")

@@ -189,21 +189,21 @@ class Looked:
 
     def _that_ran(self, sha: str) -> "Iterator[Run]":
         """Yield the runs that tested a commit on real hardware."""
-        for asked in self._in_repositories():
-            runs = self._listed(**asked, sha=sha, hello_ok=True)
+        for query in self._in_repositories():
+            runs = self._listed(**query, sha=sha, hello_ok=True)
             yield from (run for run in runs if run.tests.total > 0)
 
-    def _listed(self, **asked: Any) -> "Iterator[Run]":
-        return self.server.items(client.calls.list_runs(self._org_id, **asked))
+    def _listed(self, **query: Any) -> "Iterator[Run]":
+        return self.server.items(client.calls.list_runs(self._org_id, **query))
 
     def _pending(self) -> "Sequence[Failure]":
         """Return the pending failures of all times: one that began long ago fails still."""
         whole: dict[str, Any] = {"days": limits.DAYS_MAX, "as_of": self.now, "label": Label.PENDING}
         return [
             failure
-            for asked in self._on_branches()
+            for query in self._on_branches()
             for failure in self.server.items(
-                client.calls.list_failures(self._org_id, **asked, **whole)
+                client.calls.list_failures(self._org_id, **query, **whole)
             )
         ]
 
@@ -213,10 +213,10 @@ class Looked:
         """
         whole: dict[str, Any] = {"days": limits.DAYS_MAX, "as_of": self.now}
         bugs: list[ResolvedFailure] = []
-        for asked in self._on_branches():
-            bugs += self.server.items(client.calls.real_bugs(self._org_id, **asked, **whole))
+        for query in self._on_branches():
+            bugs += self.server.items(client.calls.real_bugs(self._org_id, **query, **whole))
             if self.wanted.released is not None:
-                whole_class = {**asked, **whole, "failure_class": FailureClass.AMBIGUOUS}
+                whole_class = {**query, **whole, "failure_class": FailureClass.AMBIGUOUS}
                 others = client.calls.other_failures(self._org_id, **whole_class)
                 bugs += self.server.items(others)
         return bugs
@@ -249,18 +249,18 @@ class Looked:
             "end": self.now,
         }
         if self.wanted.released is None:
-            for asked in self._on_branches():
-                yield from self._listed(**asked, **reported)
+            for query in self._on_branches():
+                yield from self._listed(**query, **reported)
             return
-        for asked in self._in_repositories():
-            runs = self._listed(**asked, **reported)
+        for query in self._in_repositories():
+            runs = self._listed(**query, **reported)
             yield from (run for run in runs if run.sha in self._commits)
 
     def _benches(self) -> "Mapping[Product, Sequence[str]]":
         """Return the boxes of the latest runs of each product."""
         boxes: dict[Product, dict[str, None]] = defaultdict(dict)
-        for asked in self._in_repositories():
-            latest = client.calls.list_runs(self._org_id, **asked, hello_ok=True)
+        for query in self._in_repositories():
+            latest = client.calls.list_runs(self._org_id, **query, hello_ok=True)
             for run in self.server.send(latest).items:
                 boxes[Product(run.repo_key, run.suite)].setdefault(run.box_key)
         return {product: [*of_product] for product, of_product in boxes.items()}

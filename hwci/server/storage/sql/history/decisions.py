@@ -278,12 +278,12 @@ class EpisodeAnswers(Answers):
 
     def keep(self, decided: Collection[tuple[Episode, Decision]]) -> None:
         """Keep decisions that were made of the present rows."""
-        kept = [
+        short = [
             (episode, decision)
             for episode, decision in decided
             if len(decision.rests_on) <= _WALK_MOST
         ]
-        texts = {episode.number: codec.decision_text(decision) for episode, decision in kept}
+        texts = {episode.number: codec.decision_text(decision) for episode, decision in short}
         self._connection.execute_many(
             "UPDATE episode SET decision = ?, decided_by = ? WHERE org_id = ? AND number = ?",
             [
@@ -302,7 +302,7 @@ class EpisodeAnswers(Answers):
             " VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
             {
                 (self._org, episode.key.lane.repo_key, episode.last_sha, episode.fix, sha)
-                for episode, decision in kept
+                for episode, decision in short
                 for sha in decision.rests_on
             },
         )

@@ -141,14 +141,14 @@ class OutcomeAnswers(Answers):
     def _reports_of(self, named: Sequence[_Named]) -> Sequence[ReadReport]:
         """Return these reports; those that are not kept are read."""
         lists = self._test_lists({row.template_id for row in named})
-        kept = [_KEPT.report(row.digest, lists[row.template_id]) for row in named]
+        known = [_KEPT.report(row.digest, lists[row.template_id]) for row in named]
         unread = {
             row.id: lists[row.template_id]
-            for row, report in zip(named, kept, strict=True)
+            for row, report in zip(named, known, strict=True)
             if report is None
         }
         read = self._read_reports(unread) if unread else {}
-        reports = [report or read[row.id] for row, report in zip(named, kept, strict=True)]
+        reports = [report or read[row.id] for row, report in zip(named, known, strict=True)]
         if read:
             _KEPT.keep({row.digest: report for row, report in zip(named, reports, strict=True)})
         return reports
