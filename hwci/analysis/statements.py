@@ -201,12 +201,17 @@ def known_of(
 ) -> Known:
     """Return what is known of a test. `pending`: its failures that are; `incidents`: which have
     these. What runs suggest is of one branch, so a failure on another one is left out beside it; so
-    is one on a box that is gone, beside those on boxes that still run it.
+    is one on a box that is gone, beside those on boxes that still run it, and one behind a lost
+    board, which the rules count.
     """
-    # Where it never failed, the rules count what runs failed that had lost their board before it.
     branch = None if isinstance(suggestion, str) else suggestion.since.branch
-    still = [group for group in pending if group.first.key.lane.box_key not in tried.gone]
-    failing = fails_on(still or pending, branch) if tried.failed else None
+    told = [
+        group
+        for group in pending
+        if not all(failure.key in tried.behind_loss for failure in group.failures)
+    ]
+    still = [group for group in told if group.first.key.lane.box_key not in tried.gone]
+    failing = fails_on(still or told, branch) if tried.failed else None
     return Known(tried, failing, suggestion, blame, look_first_at(failing, incidents), notes or {})
 
 

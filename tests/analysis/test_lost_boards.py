@@ -6,10 +6,14 @@ from dataclasses import replace
 
 import pytest
 
+from hwci.analysis.failures.incidents import failing_incidents
 from hwci.analysis.failures.lost_boards import in_lost_runs, lost_board_of, lost_boards
+from hwci.analysis.flaky.suspects import flaky_tests
+from hwci.analysis.statements import known_of_row
 from hwci.contract.vocabulary import FailureClass
 from hwci.engine.facts import Part, Report
 from hwci.engine.page.reading import read_classified
+from hwci.engine.page.tables import FlakySelection
 from tests.engine.timeline import ALL, EVER, MAIN, ORG, Past, changes, commit, item, report
 from tests.support.outcomes import FullRecordedRuns
 
@@ -18,10 +22,12 @@ RUNS = 20
 REST = "; what failed after it says little."
 
 
-def run(number: int, failing: str = "", box: str = "box-1", branch: str = MAIN) -> Report:
+def run(
+    number: int, failing: str = "", box: str = "box-1", branch: str = MAIN, fails: str = "F"
+) -> Report:
     """A run on its own commit of the firmware, at its own minute, in which these tests fail."""
     sha, before = f"c{number:02}", f"c{number - 1:02}"
-    tests = [item("F" if test in failing else "P", test) for test in TESTS]
+    tests = [item(fails if test in failing else "P", test) for test in TESTS]
     sent = changes(before, commit(sha, "fw"))
     return report(f"{sha}:P", number, box=box, branch=branch, tests=tests, sent=sent)
 
@@ -139,3 +145,42 @@ def test_of_nothing_of_one_run_and_of_runs_that_all_or_none_lost_it_none_is_name
     assert lost(runs()) == {}
     never_reached = [report(f"c{number:02}:L", number) for number in range(RUNS)]
     assert lost(never_reached) == {}
+
+
+def looks(reports: list[Report], test: str) -> list[str | None]:
+    """Return where to look first at the incidents in which a test fails now."""
+    history = FullRecordedRuns(ORG, Past(reports).facts)
+    return [it.look_first for it in failing_incidents(history, ALL, EVER, test)]
+
+
+def fails_now(reports: list[Report], test: str) -> bool:
+    """Whether the statement about a test says that it fails now."""
+    history = FullRecordedRuns(ORG, Past(reports).facts)
+    [row] = [
+        row
+        for row in flaky_tests(history, ALL, EVER, FlakySelection(offset=0, limit=10)).items
+        if row.test.test_id == test
+    ]
+    return bool(row.pending) and known_of_row(row).failing is not None
+
+
+def test_what_fails_now_behind_a_lost_board_is_put_down_to_the_loss_and_to_no_bench() -> None:
+    lost_last = runs(c05="e", c19="defgh")
+    words = (
+        "The board was lost at d, and what fails after says little: test commit c19 on box-1 again"
+    )
+    assert looks(lost_last, "e") == looks(lost_last, "d") == [words]
+    assert [fails_now(lost_last, test) for test in "de"] == [True, False]
+
+    once_more = [*lost_last, run(20, "e")]
+    assert "lost" not in str(looks(once_more, "e"))
+    assert fails_now(once_more, "e")
+
+
+def test_runs_that_lost_their_board_are_no_evidence_against_the_bench() -> None:
+    once = [*runs(), run(20, "e", fails="I"), run(21, "defgh", fails="I")]
+    thrice = [*once, *(run(at, "e", fails="I") for at in (22, 23))]
+
+    again = "The harness blames the bench: test commit {0} on box-1 again, to see whether it"
+    assert [str(it).startswith(again.format("c21")) for it in looks(once, "e")] == [True]
+    assert looks(thrice, "e") == ["The harness blames the bench: look at box-1 first"]

@@ -12,9 +12,11 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import chain, islice
+from types import MappingProxyType
 from typing import NamedTuple
 from uuid import UUID
 
+from hwci.analysis.benches.lost_runs import LostBoards
 from hwci.analysis.failures.look_first import Evidence, PassedBefore, look_first
 from hwci.analysis.failures.one_cause import Caused, CauseKey, Failed, causes_of
 from hwci.analysis.failures.suspects_differ import OfFailure, suspects_differ
@@ -136,9 +138,10 @@ class Incident:
 
 
 class Failures(NamedTuple):
-    """The failures of an incident, by its episodes."""
+    """The failures of an incident, by its episodes. `lost`: those of runs that lost their board."""
 
     of_each: Sequence[Sequence[Failure]]
+    lost: LostBoards = MappingProxyType({})
 
     @property
     def all(self) -> Sequence[Failure]:
@@ -166,6 +169,29 @@ class Failures(NamedTuple):
         again each time: had it passed once, it would be a flake.
         """
         return self.runs - len(self.all)
+
+    @property
+    def told_runs(self) -> int:
+        """In so many runs on one box one test failed, at most, without those that had lost their
+        board before it.
+        """
+        told = (
+            sum(failure.items for failure in members if not self._is_behind_loss(failure))
+            for members in self.of_each
+        )
+        return max(told)
+
+    @property
+    def lost_at(self) -> Sequence[str]:
+        """The tests at which the runs lost their board, if all did."""
+        if not all(failure.key in self.lost for failure in self.all):
+            return ()
+        return [*dict.fromkeys(test for it in self.all for test in self.lost[it.key])]
+
+    def _is_behind_loss(self, failure: Failure) -> bool:
+        return failure.key.lane.test_id not in self.lost.get(
+            failure.key, [failure.key.lane.test_id]
+        )
 
 
 class Described(NamedTuple):
@@ -282,7 +308,9 @@ def described(
         merged, looked = _merged(history, incident), None
         if incident.label is Label.PENDING:
             before = passed[incident.first.id]
-            looked = look_first(_evidence(history, incident, of, passes_on, before, merged))
+            runs = seen.get(incident.product)
+            told = of if runs is None else of._replace(lost=runs.lost_boards)
+            looked = look_first(_evidence(history, incident, told, passes_on, before, merged))
             looked = looked if differ is None else f"{looked}. {differ}"
         since = _since(incident, seen.get(incident.product))
         rows.append(
@@ -390,7 +418,8 @@ def _evidence(
         boxes=incident.boxes,
         is_elsewhere=bool(passes_on),
         verdicts=frozenset(incident.verdicts),
-        runs=max(sum(failure.items for failure in members) for members in failures.of_each),
+        runs=failures.told_runs,
+        lost_at=failures.lost_at,
         suspects=incident.suspects,
         first=first.key.sha,
         last=first.last_sha,

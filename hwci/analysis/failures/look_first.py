@@ -34,9 +34,10 @@ class Evidence(NamedTuple):
     """What is known of failures with one cause that are pending. `box`: where it failed first, on
     the commits from `first` to `last`; `before`: there, None if unknown. `boxes`: all on which it
     fails; `is_elsewhere`: it passes on others on the same commits. `runs`: in so many runs on one
-    box one test of it failed, at most. `suspects`: the commits that may have broken it; None if
-    unknown. `passes_on_branch`: that to which the first commit was merged, if all tests passed in
-    their last runs there; None: it was not merged, or they did not.
+    box one test of it failed, at most, without those that had lost their board before it.
+    `lost_at`: the tests at which all runs lost their board, if they did. `suspects`: the commits
+    that may have broken it; None if unknown. `passes_on_branch`: that to which the first commit was
+    merged, if all tests passed in their last runs there; None: it was not merged, or they did not.
     """
 
     box: str
@@ -44,6 +45,7 @@ class Evidence(NamedTuple):
     is_elsewhere: bool
     verdicts: frozenset[Verdict]
     runs: int
+    lost_at: Sequence[str]
     suspects: Sequence[Commit] | None
     first: str
     last: str
@@ -60,6 +62,8 @@ def look_first(known: Evidence) -> str:
         return f"Nothing to look at: it was merged to {known.passes_on_branch}, and passes there"
     if known.fix is not None and known.not_seen:
         return _not_seen(known.fix, known.not_seen)
+    if known.lost_at:
+        return _lost(known)
     if known.verdicts == {Verdict.INFRA}:
         return f"The harness blames the bench: {_of_bench(known)}"
     if len(known.boxes) > 1 and not known.is_elsewhere:
@@ -67,6 +71,11 @@ def look_first(known: Evidence) -> str:
     if known.runs < RUNS_MIN:
         return f"Test commit {short(known.last)} on {box} again: if it passes there, it is a flake"
     return _commit_or_bench(known, box, commits)
+
+
+def _lost(known: Evidence) -> str:
+    at = f"The board was lost at {joined(known.lost_at)}, and what fails after says little"
+    return f"{at}: test commit {short(known.last)} on {known.box} again"
 
 
 def _not_seen(fix: str, boxes: Mapping[str, datetime]) -> str:

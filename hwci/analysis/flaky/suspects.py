@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from hwci import said
 from hwci.analysis.benches.blame import Blamed
+from hwci.analysis.benches.lost_runs import LostBoards, failures_in_lost_runs
 from hwci.analysis.benches.trials import Trials, box_of
 from hwci.analysis.benches.words import listed
 from hwci.analysis.certainty import SURE, chance_of_passes, clean_runs_needed, jeffreys, rates
@@ -35,7 +36,7 @@ from hwci.contract.flaky.suspects import (
     Fixed,
 )
 from hwci.contract.vocabulary import CommitKind, Label, RankBy
-from hwci.engine.facts import Product
+from hwci.engine.facts import FailureKey, Product
 from hwci.engine.history import Listing, Scope
 from hwci.engine.page.reading import read_flakiest
 from hwci.engine.page.tables import flakiest_tests
@@ -148,7 +149,8 @@ class Tried(NamedTuple):
     run it no more, each with its last run. `lost_here`: the runs that lost their board at this
     test, which count as failed, of `lost` runs that lost it at any test. `tests`: so many a run
     has on average. `failed_last`: the boxes whose last run failed. `uncompared`: why its boxes
-    cannot be compared; None: they can.
+    cannot be compared; None: they can. `behind_loss`: its failures in runs that had all lost their
+    board before it, which tell nothing.
     """
 
     failed: int
@@ -161,6 +163,7 @@ class Tried(NamedTuple):
     tests: int
     failed_last: Collection[str] = ()
     uncompared: Uncompared | None = None
+    behind_loss: Collection[FailureKey] = ()
 
     @property
     def is_lost_here(self) -> bool:
@@ -314,6 +317,11 @@ class SeenProduct:
         self._alike = Counter(self._tried.values())  # how many tests have the same counts
 
     @cached_property
+    def lost_boards(self) -> LostBoards:
+        """The failures of runs that lost their board."""
+        return failures_in_lost_runs(self.trials, self._history.check_time)
+
+    @cached_property
     def _placed(self) -> Whole:
         """The place of the commit of each run; -1: it is not of the branch."""
         import numpy as np
@@ -394,6 +402,11 @@ class SeenProduct:
             lost=sum(run.ran >> (number or 0) & 1 for run in lost),
             tests=max(1, int(self._tests[told.run].sum()) // max(1, len(told.run))),
             uncompared=None if number is None else trials.why_uncompared(number),
+            behind_loss={
+                key
+                for key, tests in self.lost_boards.items()
+                if key.lane.test_id == test_id and test_id not in tests
+            },
         )
 
     def _gone(self, ran: Whole, boxes: Sequence[str]) -> Mapping[str, datetime]:
