@@ -14,6 +14,10 @@ NOT_OF_STORAGE := $(call server_tests,access addresses backup bodies connections
 	floor_versions full_disk fuzz guessing import json_oddities killed large_bodies login_flood openapi order_of_checks \
 	protocol rate_limits refusals serving slow_clients sockets sso_certified sso_providers sso_refusals \
 	stopping_under_load tenants_matrix tls_serving wheels)
+# What a database answers by itself, or two servers at once; `make soak` runs all of the others, too.
+ON_POSTGRESQL := $(patsubst %,tests/acceptance/test_%.py,random_histories several_servers) $(call server_tests,accounts boxes ci_reports \
+	clock credential_kinds etags extreme_numbers held_open invitations list_filters live_runs metrics quota refresh \
+	reviews_together stateful statements_of_an_answer streams tables unread)
 OF_STORAGE := $(patsubst %,tests/acceptance/test_%.py,random_histories several_servers) $(filter-out $(NOT_OF_STORAGE),$(wildcard tests/server/test_*.py))
 
 # uv takes a fifth of the time of pip. pip takes over where its settings alone name the index to use.
@@ -66,13 +70,14 @@ soak: $(STAMP)
 	SOAK=1 HWCI_TEST_POSTGRESQL=1 $(BIN)/pytest -q tests/examples/test_cluster.py
 	SOAK=1 HWCI_TEST_POSTGRESQL=1 $(BIN)/pytest -n $(WORKERS) -q -m soak -k "postgresql or several_servers" \
 		tests/server/storage tests/acceptance
+	SOAK=1 HWCI_TEST_POSTGRESQL=1 $(BIN)/pytest -n $(WORKERS) --dist loadfile -q $(OF_STORAGE)
 
 ## Run the version before against this one, both ways round; a part of `make soak`.
 versions: $(STAMP)
 	SOAK=1 $(BIN)/pytest -q tests/test_two_versions.py
 
 ## Run what `make test` leaves out: the tests of every database driver on PostgreSQL, and those of a
-## server that depend on its database. `make soak` runs more rounds of them, and those of the cluster.
+## server that depend most on its database. `make soak` runs the others, more rounds, and the cluster.
 postgresql: $(STAMP)
 	$(BESIDE) drivers-on-postgresql servers-on-postgresql
 
@@ -80,7 +85,7 @@ drivers-on-postgresql: $(STAMP)
 	HWCI_TEST_POSTGRESQL=1 $(BIN)/pytest -n 2 --dist loadfile -q -k "postgresql or scale" tests/server/storage
 
 servers-on-postgresql: $(STAMP)
-	HWCI_TEST_POSTGRESQL=1 $(BIN)/pytest -n $(WORKERS) --dist loadfile -q $(OF_STORAGE)
+	HWCI_TEST_POSTGRESQL=1 $(BIN)/pytest -n $(WORKERS) --dist loadfile -q $(ON_POSTGRESQL)
 
 ## Run what touches the demonstration or reads the clock on twelve days of a year; needs Debian's
 ## `faketime`. MONTHS="2 3": on those of February and March.

@@ -14,13 +14,13 @@ from hwci.ci.new_job import JOBS, job_text
 from hwci.client import Client, calls
 from hwci.contract.ci_systems import CiSystem
 from tests.cli.conftest import Command
-from tests.cli.printed_jobs import SOME_SYSTEMS, SYSTEMS, printed
+from tests.cli.printed_jobs import ONE_SYSTEM, SOME_SYSTEMS, printed
 from tests.support.running import (
     RunningServer,
 )
 
 
-@pytest.mark.parametrize("file", SYSTEMS)
+@pytest.mark.parametrize("file", SOME_SYSTEMS)
 def test_the_printed_job_announces_a_merge_and_reports_a_run(
     cli: Command, server: RunningServer, tmp_path: Path, file: str
 ) -> None:
@@ -39,7 +39,7 @@ def test_the_printed_job_announces_a_merge_and_reports_a_run(
     assert (run.box_key, run.tests.total, run.tests.failed) == ("bench-1", 2, 1)
 
 
-@pytest.mark.parametrize("file", SYSTEMS)
+@pytest.mark.parametrize("file", SOME_SYSTEMS)
 def test_a_job_with_a_damaged_hwci_and_no_server_tests(
     cli: Command, tmp_path: Path, file: str
 ) -> None:
@@ -53,7 +53,7 @@ def test_a_job_with_a_damaged_hwci_and_no_server_tests(
     assert (code, "1 failed, 1 passed" in out, "hwci is not here" in out) == (1, True, True), out
 
 
-@pytest.mark.parametrize("file", SOME_SYSTEMS)
+@pytest.mark.parametrize("file", ONE_SYSTEM)
 def test_a_job_with_half_of_its_variables_ends_as_its_tests(
     cli: Command, server: RunningServer, tmp_path: Path, file: str
 ) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Command
-from tests.cli.printed_jobs import SOME_SYSTEMS, printed
+from tests.cli.printed_jobs import ONE_SYSTEM, printed
 from tests.support.comes_and_goes import ServerThatComesAndGoes
 from tests.support.held_port import held_port
 
@@ -23,7 +23,7 @@ def away(tmp_path: Path) -> Iterator[ServerThatComesAndGoes]:
         server.stop()
 
 
-@pytest.mark.parametrize("file", SOME_SYSTEMS)
+@pytest.mark.parametrize("file", ONE_SYSTEM)
 def test_a_job_ends_as_its_tests_and_is_reported_later_while_the_server_is_away(
     cli: Command, away: ServerThatComesAndGoes, tmp_path: Path, file: str
 ) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Command
-from tests.cli.printed_jobs import SOME_SYSTEMS, printed
+from tests.cli.printed_jobs import ONE_SYSTEM, printed
 from tests.support.comes_and_goes import ServerThatComesAndGoes
 from tests.support.held_port import held_port
 
@@ -22,7 +22,7 @@ def away(tmp_path: Path) -> Iterator[ServerThatComesAndGoes]:
         server.stop()
 
 
-@pytest.mark.parametrize("file", SOME_SYSTEMS)
+@pytest.mark.parametrize("file", ONE_SYSTEM)
 def test_a_new_bench_tests_while_the_server_is_away_and_says_how_to_report_that(
     cli: Command, away: ServerThatComesAndGoes, tmp_path: Path, file: str
 ) -> None:

@@ -22,6 +22,7 @@ from tests.support.comes_and_goes import ServerThatComesAndGoes
 from tests.support.held_port import held_port
 from tests.support.recorded import recorded
 from tests.support.running import RunningServer, running_in_thread
+from tests.support.soak import rounds
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples" / "ci"
@@ -252,7 +253,7 @@ def test_a_bench_without_hwci_fails_no_step_and_says_so(
     assert "hwci" in done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("system", SYSTEMS)
+@pytest.mark.parametrize("system", rounds(["github", "jenkins"], [*SYSTEMS]))
 def test_a_report_while_the_server_is_away_fails_no_step_and_comes_with_the_next(
     system: str, checkout: Path, tmp_path: Path
 ) -> None:

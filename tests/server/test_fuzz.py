@@ -29,8 +29,10 @@ from tests.support.soak import rounds
 
 SEED = 7
 PHASES = ("examples", "coverage", "fuzzing", "stateful")
-TRIED, EXAMPLES = rounds((PHASES[:-1], 1), (PHASES, 4))
-"""The last phase follows links from answer to answer: that is a matter of luck."""
+TRIED, EXAMPLES = rounds((("examples", "fuzzing"), 1), (PHASES, 4))
+"""In `make soak` also what breaks each rule of the schema in turn, and what follows links from
+answer to answer.
+"""
 CAME_TO_ITS_END = (Status.SUCCESS, Status.FAILURE)  # the failures are gathered one by one
 REFUSALS = [400, 401, 403, 404, 405, 409, 413, 415, 429]
 """What a request gets that breaks the schema. 413: a list that is too long can make the whole body
@@ -196,7 +198,7 @@ def test_whatever_an_owner_a_ci_and_a_box_send_is_answered_as_the_document_says(
     assert "\n\n".join(sorted(found.failures | found.errors)) == ""
     assert found.asked == described()
     assert {*TRIED[1:]} <= {phase.lower() for phase in found.phases}
-    assert {200, 201, 204, 400, 401, 404, 405, 409, 415} <= found.statuses
+    assert {200, 201, 204, 400, 401, 404, 409, *rounds((), (405, 415))} <= found.statuses
 
 
 def test_whatever_a_member_sends_is_answered_as_the_document_says(fuzzed: Fuzzed) -> None:
