@@ -24,7 +24,7 @@ Junit = Annotated[
     typer.Option(
         metavar="[BOX=]FILE",
         rich_help_panel=options.RESULTS,
-        help="JUnit XML, twister.json or pytest's --hwci-results, gzipped or not; repeatable.",
+        help="JUnit XML, twister.json, CTRF or pytest's --hwci-results, gzip too; repeatable.",
     ),
 ]
 
