@@ -104,7 +104,7 @@ def test_what_reporters_write_is_read_though_each_does_it_otherwise(
     assert rows(results) == tests
     assert (results.skipped, results.missing) == (2, {})
     assert results.started_at is not None
-    assert results.started_at.date().isoformat() == "2026-11-30"
+    assert results.started_at.date().isoformat() == "2025-11-25"
 
 
 def test_pytest_has_the_names_of_its_junit_xml() -> None:
@@ -119,13 +119,13 @@ def test_pytest_has_the_names_of_its_junit_xml() -> None:
     parity = results.tests[2]
     assert parity.verdict == "infra"
     assert parity.duration_s == pytest.approx(0.009)
-    assert results.started_at == datetime(2026, 11, 30, 11, 51, 38, 996_000, tzinfo=UTC)
+    assert results.started_at == datetime(2025, 11, 25, 11, 51, 38, 996_000, tzinfo=UTC)
     assert results.duration_s == pytest.approx(0.234)
 
 
 def test_one_run_in_ctrf_and_in_junit_xml_counts_once(tmp_path: Path) -> None:
     xml = tmp_path / "out.xml"
-    suite = '<testsuite name="pytest" timestamp="2026-11-30T11:51:38.996+00:00" time="0.234">'
+    suite = '<testsuite name="pytest" timestamp="2025-11-25T11:51:38.996+00:00" time="0.234">'
     case_of = '<testcase classname="hil.test_uart.TestUart" name="{}" time="{}">{}</testcase>'
     xml.write_text(
         suite
@@ -387,7 +387,8 @@ def test_documents_from_before_the_format_had_a_name_are_read(tmp_path: Path) ->
             {"results": {"tests": [case(suite=["a"] * 101)]}},
             "results.tests.0.suite: Value should have at most 100",
         ),
-        ({"results": {"tests": [case(message={})]}}, "results.tests.0.message: Input should be"),
+        ({"results": {"tests": [case(flaky="x")]}}, "results.tests.0.flaky: Input should be"),
+        ({"results": {"tests": [case(suite=3)]}}, "results.tests.0.suite: Input should be"),
         ({"results": {}}, "It is JSON without results of a known format. Give JUnit"),
         ({"results": [1]}, "It is JSON without results of a known format. Give JUnit"),
         ({"reportFormat": "other"}, "It is JSON without results of a known format. Give JUnit"),
@@ -405,18 +406,21 @@ def test_what_is_not_so_is_one_line(tmp_path: Path, change: dict[str, Any], mess
     [
         ("[" * 100_000, "Its JSON cannot be read"),
         ("9" * 5_000, "Its JSON cannot be read (Exceeds the limit"),
-        ("[" * 900 + "]" * 900, "Input should be a valid string"),
+        ("[" * 900 + "]" * 900, "Input should be 'passed'"),
     ],
 )
 def test_nothing_is_too_deep_or_too_large_to_be_a_line(
     tmp_path: Path, value: str, message: str
 ) -> None:
-    content = json.dumps(document(case(message="X"))).replace('"X"', value)
+    content = json.dumps(document(case(status="X"))).replace('"X"', value)
 
     assert message in fault_of(tmp_path, content)
 
 
-@pytest.mark.parametrize("name", ["duration", "start", "extra", "labels"])
+@pytest.mark.parametrize(
+    "name",
+    ["duration", "start", "extra", "labels", "message", "trace", "rawStatus", "filePath", "device"],
+)
 def test_what_is_nested_deeply_where_it_does_not_count_costs_no_test(
     tmp_path: Path, name: str
 ) -> None:

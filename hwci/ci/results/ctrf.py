@@ -27,6 +27,7 @@ from hwci.ci.results.xml.evidence import State, local, state_of
 from hwci.ci.results.xml.junit import LOG_FIX, VERDICT_PROPERTY
 from hwci.contract.vocabulary import Verdict
 from hwci.said import counted
+from hwci.wire.base import made_storable
 
 FORMAT = "CTRF"
 LISTS = (("results", "tests"),)
@@ -39,6 +40,11 @@ _BETWEEN = (" ", " > ", ".", "::")
 _SHOWN = 100
 
 Status = Literal["passed", "failed", "skipped", "pending", "other"]
+Words = Annotated[
+    str | None,
+    BeforeValidator(lambda text: made_storable(text) if isinstance(text, str) else None),
+]
+"""What explains a result, and does not change it: anything but a text counts as none."""
 
 
 def _suites(value: object) -> object:
@@ -55,8 +61,8 @@ class _Try(_Fields):
     status: Status
     duration: Milliseconds = 0.0
     start: Any = None
-    message: Text | None = None
-    trace: Text | None = None
+    message: Words = None
+    trace: Words = None
 
     @property
     def words(self) -> str:
@@ -66,10 +72,10 @@ class _Try(_Fields):
 
 class _Test(_Try):
     name: Name
-    raw_status: Text | None = None
+    raw_status: Words = None
     suite: Annotated[Sequence[Text], BeforeValidator(_suites), Field(max_length=SUITES_MAX)] = ()
-    file_path: Text | None = None
-    device: Text | None = None
+    file_path: Words = None
+    device: Words = None
     retries: Annotated[int, Field(ge=0, le=TRIES_MAX)] | None = None
     retry_attempts: Annotated[Sequence[_Try], Field(max_length=TRIES_MAX)] | None = None
     flaky: bool | None = None
@@ -89,7 +95,7 @@ class _Test(_Try):
         return state if state in {State.FAILED, State.SKIPPED} else State.NOT_RUN
 
     @property
-    def told(self) -> Mapping[str, str]:
+    def properties(self) -> Mapping[str, str]:
         """What it says of itself beside CTRF's own fields, as properties in JUnit XML do."""
         more = (fields for fields in (self.labels, self.extra) if isinstance(fields, dict))
         texts = {
@@ -101,9 +107,9 @@ class _Test(_Try):
         return texts | ({"device": self.device} if self.device else {})
 
     @property
-    def listed(self) -> Sequence[_Try]:
+    def earlier_tries(self) -> Sequence[_Try]:
         """The tries before the last one. Some tools list the last one, too."""
-        tries = sorted(self.retry_attempts or (), key=lambda tried: tried.attempt)
+        tries = sorted(self.retry_attempts or (), key=lambda attempt: attempt.attempt)
         if self.retries is not None:
             with_last = len(tries) == self.retries + 1
         else:
@@ -111,7 +117,7 @@ class _Test(_Try):
         return tries[:-1] if with_last else tries
 
     @property
-    def unlisted(self) -> int:
+    def unnamed_tries(self) -> int:
         """The number of tries before the last one of which nothing else is told. Only a test that
         failed is tried again, so one that passed and is not flaky had none.
         """
@@ -170,14 +176,14 @@ def ctrf_results(
         raise broken
     reader = _Reader(results, rules)
     entries = [entry for test in results.tests for entry in reader.entries(test)]
-    lost = () if broken is None else (lost_behind(broken, len(results.tests), "test"),)
-    unshown = () if broken is not None else _unshown(results)
+    lost_end = () if broken is None else (lost_behind(broken, len(results.tests), "test"),)
+    contradiction = _contradiction(results) if broken is None else ()
     return file_results(
         entries,
         kind=FORMAT,
         stamps=_stamps(results),
         duration_s=_lasted(results.summary) or sum(entry.duration_s for entry in entries),
-        faults=(*lost, *unshown, *reader.faults),
+        faults=(*lost_end, *contradiction, *reader.faults),
     )
 
 
@@ -196,19 +202,19 @@ class _Reader:
 
     def entries(self, test: _Test) -> Iterator[Entry]:
         """Yield what is told of a test: the tries that failed, each by itself, and the last one."""
-        told = test.told
-        verdict = self._verdict(test, told)
-        test_id, place = self._id(test), self._place(test, told)
-        for tried in test.listed:
-            if tried.status == "failed":
+        properties = test.properties
+        verdict = self._verdict(test, properties)
+        test_id, place = self._id(test), self._place(test, properties)
+        for attempt in test.earlier_tries:
+            if attempt.status == "failed":
                 yield Entry(
                     test_id=test_id,
                     place=place,
-                    duration_s=tried.duration,
+                    duration_s=attempt.duration,
                     run=True,
                     failed=True,
-                    verdict=verdict or judge(tried.words, self.rules),
-                    message=tried.words,
+                    verdict=verdict or judge(attempt.words, self.rules),
+                    message=attempt.words,
                     tried_again=True,
                 )
         state = test.state
@@ -222,7 +228,7 @@ class _Reader:
             unbuilt=never_built(words),
             verdict=verdict or (judge(words, self.rules) if words else Verdict.UNKNOWN),
             message=words,
-            earlier=(Verdict.UNKNOWN,) * test.unlisted,
+            earlier=(Verdict.UNKNOWN,) * test.unnamed_tries,
             missing=test.words or _other(test) if state is State.NOT_RUN else "",
         )
 
@@ -233,24 +239,24 @@ class _Reader:
         if self._of_pytest:
             return id_of(test.name)
         suites = test.suite
-        names_them = (
+        beginnings = (
             at
             for at in range(len(suites) + 1)
             if any(
                 f"{test.name}{sign}".startswith(sign.join([*suites[at:], ""])) for sign in _BETWEEN
             )
         )
-        return stable_id(".".join(suites[: next(names_them)]), test.name)
+        return stable_id(".".join(suites[: next(beginnings)]), test.name)
 
     @property
     def _of_pytest(self) -> bool:
         return self.results.tool.name == "pytest"
 
-    def _place(self, test: _Test, told: Mapping[str, str]) -> Place:
+    def _place(self, test: _Test, properties: Mapping[str, str]) -> Place:
         """Return where a test stands: in its file, without the folder of the checkout. Names of
         pytest hold their file.
         """
-        named = {local(name): value for name, value in told.items()}
+        named = {local(name): value for name, value in properties.items()}
         board, variant = first_named(named, BOARDS), first_named(named, VARIANTS)
         path = _parts(test.file_path or "") if not self._of_pytest else ()
         if path and _is_root(path[0]):
@@ -258,9 +264,9 @@ class _Reader:
         place = Place(path, board, variant)
         return NOWHERE if place == NOWHERE else place
 
-    def _verdict(self, test: _Test, told: Mapping[str, str]) -> Verdict | None:
+    def _verdict(self, test: _Test, properties: Mapping[str, str]) -> Verdict | None:
         """Return the verdict that a test sets itself."""
-        if (text := told.get(VERDICT_PROPERTY)) is None:
+        if (text := properties.get(VERDICT_PROPERTY)) is None:
             return None
         try:
             return Verdict(text)
@@ -288,13 +294,13 @@ def _beginning(paths: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
     return tuple(part for part, _ in takewhile(lambda pair: pair[0] == pair[1], ends))
 
 
-def _unshown(results: _Results) -> tuple[str, ...]:
+def _contradiction(results: _Results) -> tuple[str, ...]:
     """Return the fault of a document that counts more failures than its tests show."""
-    shown = sum(test.state is State.FAILED for test in results.tests)
-    if results.summary.failed <= shown:
+    failures = sum(test.state is State.FAILED for test in results.tests)
+    if results.summary.failed <= failures:
         return ()
     many = counted(results.summary.failed, "failure")
-    return (one_line(None, f"Its summary counts {many}, its tests show {shown:,}", LOG_FIX),)
+    return (one_line(None, f"Its summary counts {many}, its tests show {failures:,}", LOG_FIX),)
 
 
 def _stamps(results: _Results) -> Sequence[Stamp]:

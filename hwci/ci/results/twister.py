@@ -81,7 +81,7 @@ def twister_results(
         raise unlike("Twister writes it", fault, "Give Twister's own file") from fault
     if broken is not None and not report.testsuites:
         raise broken
-    lost = () if broken is None else (lost_behind(broken, len(report.testsuites), "suite"),)
+    lost_end = () if broken is None else (lost_behind(broken, len(report.testsuites), "suite"),)
     read = [(suite, list(_entries(suite, rules))) for suite in report.testsuites]
     return file_results(
         [entry for _, own in read for entry in own],
@@ -89,7 +89,7 @@ def twister_results(
         stamps=stamps_of(report.environment.run_date),
         duration_s=sum(suite.execution_time for suite in report.testsuites),
         faults=(
-            *lost,
+            *lost_end,
             *(_unexplained(suite) for suite, own in read if _is_unexplained(suite, own)),
         ),
     )

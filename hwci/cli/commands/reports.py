@@ -150,8 +150,8 @@ def report(files: Files, *, markdown: Markdown = False, json: LocalJson = False)
         for line in reporting.local_markdown(local).splitlines():
             render.write(line)
     else:
-        if shown := run_tables.notable(local.items):
-            render.draw(render.grid(run_tables.local_tests(shown), shown))
+        if items := run_tables.notable(local.items):
+            render.draw(render.grid(run_tables.local_tests(items), items))
         render.write(f"{local.counts}.")
     if error is not None:
         raise error
