@@ -28,6 +28,8 @@ COMMANDS = {
     "trends": "Show how the figures of a period changed against the period before.",
     "products": "List the products of an organization, by their last report: the names for"
     " --product.",
+    "report": "Show what result files hold, before anything is reported: failures, retries,"
+    " verdicts.",
     "merge-announce": "Announce a merge, so that it counts even when no bench is online.",
     "report-run": "Report one attempt of a run when it has ended, whether it passed or failed.",
     "comment": "Write into a pull request what caused each failure of its commit, and set its"
@@ -101,7 +103,7 @@ MODULES = {
     "doctor": {"env"},
     "members": {"invitations"},
     "organizations": {"orgs", "keys"},
-    "reports": {"merge-announce", "report-run"},
+    "reports": {"merge-announce", "report", "report-run"},
     "admin.accounts": {
         "ci-metrics",
         "create-user",

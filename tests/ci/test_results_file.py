@@ -33,6 +33,7 @@ def fault_of(path: Path) -> str:
         (b"\xef\xbb\xbf" + (SAMPLES / "ctest.xml").read_bytes(), ["boot", "watchdog"]),
         (b'\n {"testsuites": [{"name": "a/b", "status": "passed"}]}', ["b"]),
         (b'\xef\xbb\xbf{"testsuites": [{"name": "a/b", "status": "passed"}]}', ["b"]),
+        (b'{"results": {"tests": [{"name": "b", "status": "passed"}]}}', ["b"]),
         (lines(BEGIN, PASSED, END), ["hil.test_uart.TestA.test_b[a/b]"]),
     ],
 )

@@ -80,6 +80,7 @@ CONTRACT = {
     "box install",
     "box heartbeat",
     "merge-announce",
+    "report",
     "report-run",
     "comment",
     "env",

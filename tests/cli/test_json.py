@@ -4,6 +4,7 @@
 import json
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ from tests.cli.every_command import COMMANDS
 from tests.support.running import EMAIL, PASSWORD, RunningServer
 from tests.support.scene import PRODUCT, REPORTS, A, B, D
 
+SAMPLES = Path(__file__).parents[1] / "ci" / "samples"
 FIRST = "first"
 """Stands for the id of the first item that a list shows."""
 RANGE = f"spi --product {PRODUCT} --good {A[:7]} --bad {D[:7]}"
@@ -59,6 +61,7 @@ CALLS = {
     "orgs list": "",
     "orgs show": "",
     "products": "",
+    "report": str(SAMPLES / "twister.json"),
     "profiles list": "",
     "runs list": "",
     "runs show": FIRST,

@@ -636,7 +636,7 @@ def test_the_error_of_several_boxes_shows_how_to_name_them(in_ci: Command, resul
 def test_a_result_file_needs_its_name_and_a_box_its_own(in_ci: Command, text: str) -> None:
     code, _, err = in_ci("report-run", *HEAD, "--box", "b", "--junit", text)
 
-    assert (code, err.startswith("error: --junit names no result file\n")) == (2, True)
+    assert (code, err.startswith("error: --junit or FILE names no result file\n")) == (2, True)
 
 
 def test_a_fault_names_a_flag_that_there_is(in_ci: Command, results: Path) -> None:

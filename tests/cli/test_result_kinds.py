@@ -27,7 +27,13 @@ verdict = "unknown"
 
 @pytest.fixture
 def results(tmp_path: Path) -> Path:
-    for name in ("twister.json", "twister.xml", "pytest/rerunfailures-16.7.xml"):
+    kinds = (
+        "twister.json",
+        "twister.xml",
+        "pytest/rerunfailures-16.7.xml",
+        "ctrf/mocha-0.0.11.json",
+    )
+    for name in kinds:
         shutil.copy(SAMPLES / name, tmp_path)
     tried = {"tried": "hil/test_can.py::test_bus", "outcome": "fail", "verdict": "device"}
     lines = [{"kind": "hwci-results", "version": 1, "started_at": "2025-11-25T12:00:00Z"}, tried]
@@ -74,7 +80,7 @@ def test_a_test_that_took_longer_than_a_report_can_say_is_cut_with_a_note(
 
 
 def test_files_of_every_kind_make_one_report(cli: Command, results: Path) -> None:
-    files = ["twister.json", "rerunfailures-16.7.xml", "results.json"]
+    files = ["twister.json", "rerunfailures-16.7.xml", "results.json", "mocha-0.0.11.json"]
 
     body = report(cli, "--junit", *(str(results / name) for name in files))
 
@@ -90,6 +96,8 @@ def test_files_of_every_kind_make_one_report(cli: Command, results: Path) -> Non
         "test_spi.test_teardown": "unknown",
         "test_spi.test_twice_over": "unknown",
         "hil.test_can.test_bus": "device",
+        "uart parity": "unknown",
+        'uart hook "before all" hook for "never"': "unknown",
     }
 
 

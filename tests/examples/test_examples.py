@@ -57,6 +57,25 @@ def said_first(url: str) -> str:
     return f"Reporting to {url}, into the organization of HWCI_CI_KEY.\n"
 
 
+def test_a_first_look_needs_nothing() -> None:
+    files = ("bench-1=hil.xml", "bench-1=hil-rerun.xml", "bench-2=gateway.json")
+
+    done = subprocess.run(
+        [PYTHON, "-m", "hwci", "report", *files],
+        cwd=EXAMPLES / "first-look",
+        env={"PYTHONPATH": str(ROOT), "COLUMNS": "100", "PYTHONIOENCODING": "utf-8"},
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        check=False,
+    )
+
+    assert done.stderr == "note: Left out: 1 skipped test. Only tests that ran count.\n"
+    assert done.stdout == shown("first-look")
+    assert done.returncode == 0
+    assert f"hwci report {' '.join(files)}\n" in shown("first-look", "sh")
+
+
 def test_curl_alone_makes_the_three_ci_calls(server: RunningServer, tmp_path: Path) -> None:
     if shutil.which("curl") is None:
         pytest.skip("curl is not installed")
@@ -205,6 +224,7 @@ def test_every_example_has_a_page_and_stands_in_the_index() -> None:
         "curl",
         "embed-the-client",
         "firmware-history",
+        "first-look",
         "replay-a-folder",
         "self-hosting",
     }

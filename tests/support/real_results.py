@@ -2,6 +2,7 @@
 """Where the results of real boards are, which are not part of the repository: in the folder that
 `HWCI_REAL_RESULTS` names, or beside the checkout. Each version has a folder, with a file a board.
 They are reported by the real command: a version is one run, its files are a report for each board.
+Files that people in the field had trouble with are in the folder that `HWCI_FIELD_RESULTS` names.
 """
 
 import os
@@ -12,8 +13,9 @@ import pytest
 
 from tests.support.commands import hwci
 
-_BESIDE = Path(__file__).parents[3] / "shared" / "real" / "zephyr"
-_FOLDER = Path(os.environ.get("HWCI_REAL_RESULTS", _BESIDE))
+_BESIDE = Path(__file__).parents[3] / "shared"
+_FOLDER = Path(os.environ.get("HWCI_REAL_RESULTS", _BESIDE / "real" / "zephyr"))
+_FIELD = Path(os.environ.get("HWCI_FIELD_RESULTS", _BESIDE / "field"))
 
 
 def real_results() -> Sequence[Path]:
@@ -21,6 +23,13 @@ def real_results() -> Sequence[Path]:
     if not _FOLDER.is_dir():
         pytest.skip(f"no folder {_FOLDER}: HWCI_REAL_RESULTS names the one with the results")
     return sorted(_FOLDER.iterdir(), key=lambda path: _order_of(path.name))
+
+
+def field_results() -> Sequence[Path]:
+    """Return the files from the field; skip the test if there are none."""
+    if not _FIELD.is_dir():
+        pytest.skip(f"no folder {_FIELD}: HWCI_FIELD_RESULTS names the one with the results")
+    return sorted(_FIELD.glob("*/*.xml"))
 
 
 def _order_of(version: str) -> tuple[str, int]:

@@ -28,6 +28,8 @@ from hwci.ci.reporting.context import (
     hello_word,
     look_around,
 )
+from hwci.ci.reporting.local import LocalItem, LocalResults, look
+from hwci.ci.reporting.local import markdown as local_markdown
 from hwci.ci.reporting.merge import announce_merges
 from hwci.ci.reporting.released import Released, read_released
 from hwci.ci.reporting.results import placed, times_of
@@ -42,6 +44,8 @@ __all__ = [
     "JobContext",
     "JobDescription",
     "JobFlags",
+    "LocalItem",
+    "LocalResults",
     "PathCheck",
     "Released",
     "RunRequest",
@@ -57,6 +61,8 @@ __all__ = [
     "files_or_found",
     "hello_word",
     "job_of_commit",
+    "local_markdown",
+    "look",
     "look_around",
     "missing_fields",
     "placed",

@@ -4,7 +4,7 @@ the start of a run that no file has. How a file is read is decided in `hwci.ci.r
 """
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from glob import glob, has_magic
@@ -20,11 +20,15 @@ from hwci.ci.results.read import ResultsFileError, read_results
 from hwci.ci.results.times import APART_FILES_MAX, APART_MAX, Stamp, agreeing
 from hwci.ci.results.verdicts import with_built_in
 from hwci.client.explained import ErrorMessage, wrong_usage
+from hwci.contract.vocabulary import Outcome, Verdict
 from hwci.said import counted
 from hwci.wire import limits
 from hwci.wire.base import write_time
+from hwci.wire.reports import TestItem
 
 _OLDER = "Older than the run, which did not write it"
+UNNAMED = "an unnamed box"
+"""Stands for a box where none is known."""
 HELLO_FLAG = "--hello-cmd COMMAND"
 """The flag of every command that reports a run for hardware that was not reached."""
 
@@ -42,6 +46,8 @@ class Results:
     notices: tuple[str, ...] = ()
     whole: Mapping[str, str] = field(default_factory=dict)
     """The box of the files of each box that was read: one may be several by their platforms."""
+    unread: tuple[str, ...] = ()
+    """Faults of files of which nothing could be read."""
 
     def conclusion(self) -> str:
         """Return the result of a run whose CI does not report it."""
@@ -74,6 +80,19 @@ class Results:
         what = "ran, but hello says that the hardware was not reached: the run is an infra run, and"
         fix = "they count nowhere. If it was reached, correct the check"
         return (f"{counted(tests, 'test')} {what} {fix}",)
+
+
+def unblamed(tests: Iterable[TestItem]) -> str | None:
+    """Return what it means that no failed test has a verdict; None if one has, or none failed."""
+    failed = [test for test in tests if test.outcome is Outcome.FAIL]
+    if not failed or any(test.verdict is not Verdict.UNKNOWN for test in failed):
+        return None
+    return (
+        f"No verdict: {counted(len(failed), 'failed test')} blamed neither the device nor the "
+        "bench. Once it passes on a later commit, such a failure is ambiguous until a person "
+        "reviews it. To set verdicts by the "
+        "message of a failure, add [[verdict]] rules to hwci.toml."
+    )
 
 
 def missing_of_run(job: Job, files: Sequence[str], *, ran: bool) -> list[str]:
@@ -137,7 +156,13 @@ def results_of(
     for box in boxes:
         parts = {key: read.boxes[key] for key, whole in read.whole.items() if whole == box}
         by_box |= parts or {box: BoxResults()}
-    whole = Results(by_box, (*absent, *read.faults), read.notes, (*read.notices, *notices))
+    whole = Results(
+        by_box,
+        (*absent, *read.faults),
+        read.notes,
+        (*read.notices, *notices),
+        unread=(*absent, *read.unread),
+    )
     return _with_starts(whole, job, context.command.clock())
 
 
@@ -250,7 +275,7 @@ def _box_and_path(text: str) -> tuple[str | None, str]:
     name, equals, path = text.partition("=")
     if not text.strip() or (equals and not (name.strip() and path.strip())):
         raise wrong_usage(
-            "--junit names no result file",
+            "--junit or FILE names no result file",
             f"{text!r} is neither FILE nor BOX=FILE",
             "Name a file (is the variable behind it set?), or leave it out",
         )
@@ -285,7 +310,7 @@ def _matching(pattern: str) -> list[Path]:
 def _read(there: Sequence[tuple[str, Path]], project: Project | None, *, messages: bool) -> Results:
     """Read every file; what cannot be read is named, and the rest counts."""
     by_box: dict[str, list[FileResults]] = {}
-    faults: list[str] = []
+    unread, faults = list[str](), list[str]()
     idle: list[tuple[str, Path, FileResults]] = []
     notes_of: dict[str, list[Path]] = {}
     split: dict[str, str] = {}
@@ -294,7 +319,7 @@ def _read(there: Sequence[tuple[str, Path]], project: Project | None, *, message
             try:
                 read = read_results(path, rules.all)
             except ResultsFileError as fault:
-                faults.append(str(fault))
+                unread.append(str(fault))
                 continue
             for key, part in parts_of(box, read, project.platforms if project else None).items():
                 by_box.setdefault(key, []).append(part)
@@ -309,7 +334,7 @@ def _read(there: Sequence[tuple[str, Path]], project: Project | None, *, message
         box: merged(files, messages=messages, by_file=by_file) for box, files in by_box.items()
     }
     notes = [*_each_once(notes_of), *(line for of_box in boxes.values() for line in of_box.notes)]
-    notices = [*cut, *(f"warning: {line}" for line in faults)]
+    notices = [*cut, *(f"warning: {line}" for line in (*unread, *faults))]
     notices += [f"warning: {line}" for of_box in boxes.values() for line in _not_run(of_box)]
     notices += [_none_ran(path, read, alone=_is_alone(boxes.get(box))) for box, path, read in idle]
     if skipped := sum(file.skipped for files in by_box.values() for file in files if file.attempts):
@@ -318,7 +343,7 @@ def _read(there: Sequence[tuple[str, Path]], project: Project | None, *, message
     notices += [f"note: {_cut(test_id)}" for of_box in boxes.values() for test_id in of_box.cut]
     notices += [f"note: {_odd(box, of_box)}" for box, of_box in boxes.items() if of_box.odd_starts]
     notices += [f"note: {line}" for line in notes]
-    return Results(boxes, tuple(faults), tuple(notes), tuple(notices), split)
+    return Results(boxes, (*unread, *faults), tuple(notes), tuple(notices), split, tuple(unread))
 
 
 def _is_alone(box: BoxResults | None) -> bool:

@@ -25,7 +25,7 @@ from hwci.ci.reporting.context import (
     note_unclear_hello,
 )
 from hwci.ci.reporting.report import draft, head_of, reports_of, written_reports
-from hwci.ci.reporting.results import Results, missing_of_run, placed, results_of
+from hwci.ci.reporting.results import UNNAMED, Results, missing_of_run, placed, results_of, unblamed
 from hwci.ci.reporting.under_test import UnderTest, given, remembered, under_test
 from hwci.ci.results.model import BoxResults
 from hwci.ci.results.platforms import Platforms
@@ -35,14 +35,13 @@ from hwci.client.delivery.sending import Delivered, Destination, deliver, keep_e
 from hwci.client.delivery.unsent import DAMAGED_FIX, damaged
 from hwci.client.explained import ErrorMessage, ExplainedError, not_empty
 from hwci.client.store import BenchStore, PastRuns, bench_store
-from hwci.contract.vocabulary import Outcome, Verdict
+from hwci.contract.vocabulary import Outcome
 from hwci.said import counted
 from hwci.wire.limits import TESTS_MAX
-from hwci.wire.reports import Changes, RunReport
+from hwci.wire.reports import Changes, RunReport, TestItem
 
 CANCELLED_DEADLINE_S = 5.0
 """A CI that cancels a job waits a few seconds; what is not sent by then stays pending."""
-UNNAMED = "an unnamed box"
 
 
 @dataclass(frozen=True, slots=True)
@@ -328,8 +327,8 @@ def _send(
         command.warn(*doubts)
         if delivered.sent:
             command.notify(f"Reported {_summary(reports)} to {to.url}.")
-            if (unblamed := _unblamed(reports)) is not None:
-                command.notify(f"note: {unblamed}")
+            if (note := unblamed(_reached_tests(reports))) is not None:
+                command.notify(f"note: {note}")
     finally:
         if job is not None and sending.summary:
             shown = summary.Shown(reports, delivered.sent, (*notes, *doubts), waits=delivered.kept)
@@ -347,18 +346,9 @@ def _summary(reports: Sequence[RunReport]) -> str:
     return f"{counted(len(tests), 'test')} ({failed:,} failed) on {where}{many}{_reached(reports)}"
 
 
-def _unblamed(reports: Sequence[RunReport]) -> str | None:
-    """Return what it means that no failed test has a verdict; None if one has, or none failed."""
-    reached = [report for report in reports if report.hello_ok]
-    failed = [test for report in reached for test in report.tests if test.outcome is Outcome.FAIL]
-    if not failed or any(test.verdict is not Verdict.UNKNOWN for test in failed):
-        return None
-    return (
-        f"No verdict: {counted(len(failed), 'failed test')} blamed neither the device nor the "
-        "bench. Once it passes on a later commit, such a failure is ambiguous until a person "
-        "reviews it. To set verdicts by the "
-        "message of a failure, add [[verdict]] rules to hwci.toml."
-    )
+def _reached_tests(reports: Sequence[RunReport]) -> list[TestItem]:
+    """Return the tests of the reports that reached the hardware."""
+    return [test for report in reports if report.hello_ok for test in report.tests]
 
 
 def _reached(reports: Sequence[RunReport]) -> str:

@@ -80,7 +80,7 @@ def markdown(shown: Shown) -> str:
     lines = [
         f"### Hardware tests: {inert(where)}, {short(first.sha)}",
         "",
-        *_table(("Box", "Tests", "Failed", "Retried", "Hello"), rows, len(boxes)),
+        *table(("Box", "Tests", "Failed", "Retried", "Hello"), rows, len(boxes)),
         *_failures(failed, ROWS_MAX - len(rows)),
         f"- {shown.fate().capitalize()}.",
         f"- Changes: {changes_said(first.changes)}.",
@@ -134,10 +134,11 @@ def _failures(failed: Sequence[tuple[str, TestItem]], room: int) -> list[str]:
         (inert(item.id), inert(box), f"{item.attempts:,}", item.verdict.value)
         for box, item in failed[:room]
     ]
-    return _table(("Failed test", "Box", "Attempts", "Verdict"), rows, len(failed))
+    return table(("Failed test", "Box", "Attempts", "Verdict"), rows, len(failed))
 
 
-def _table(header: Sequence[str], rows: Sequence[Sequence[str]], total: int) -> list[str]:
+def table(header: Sequence[str], rows: Sequence[Sequence[str]], total: int) -> list[str]:
+    """Return the lines of a table of inert cells. `total`: how many rows there are to show."""
     lines = [f"| {' | '.join(cells)} |" for cells in (header, ["---"] * len(header), *rows)]
     more = [f"… {total - len(rows):,} more", ""] if total > len(rows) else []
     return [*lines, "", *more]

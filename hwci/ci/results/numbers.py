@@ -134,5 +134,20 @@ def seconds(text: str) -> float:
     return Numbers().seconds(text)
 
 
-Seconds = Annotated[float, BeforeValidator(lambda text: seconds(str(text)))]
+def _seconds_of(value: object) -> float:
+    return seconds(str(value)) if isinstance(value, int | float | str) else 0.0
+
+
+def of_milliseconds(value: object) -> float:
+    """Return the seconds of a number of milliseconds; 0 where `Numbers.seconds` is."""
+    if isinstance(value, str):
+        return seconds(f"{value}ms")
+    if not isinstance(value, int | float) or not 0 <= value <= limits.DURATION_MAX * 1000:
+        return 0.0
+    return value / 1000
+
+
+Seconds = Annotated[float, BeforeValidator(_seconds_of)]
 """A duration in JSON, written as a number or as text."""
+Milliseconds = Annotated[float, BeforeValidator(of_milliseconds)]
+"""The same of a number of milliseconds."""

@@ -7,7 +7,7 @@ when it was written. What follows from it is decided in `hwci.ci.results.tries` 
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import lru_cache
@@ -130,6 +130,11 @@ def spot_of(place: Place) -> Spot:
     """Return this of a place."""
     host = "" if _NO_HOST.fullmatch(place.host) else place.host
     return Spot(tuple(suite_name(name)[0] for name in place.path), place.board, place.variant, host)
+
+
+def first_named(places: Mapping[str, str], names: Sequence[str]) -> str:
+    """Return the board, or variant, that the first of its names has; of a path its last part."""
+    return next((PurePath(places[name]).name for name in names if places.get(name)), "")
 
 
 def says_again(path: str, other: str) -> bool:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Result files of any format: JUnit XML, `twister.json`, and what hwci's pytest plugin writes.
+"""Result files of any format: JUnit XML, `twister.json`, CTRF, and what hwci's plugin of pytest
+writes.
 
 This module decides which format a file has, by its content and never by its name. What a report is,
 it does not know.
@@ -13,6 +14,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO
 
+from hwci.ci.results import ctrf, twister
+from hwci.ci.results.broken_json import whole_parts
 from hwci.ci.results.content import (
     KEPT_BYTES_MAX,
     WRITE_AGAIN,
@@ -22,11 +25,12 @@ from hwci.ci.results.content import (
     inflated,
     one_line,
 )
+from hwci.ci.results.ctrf import ctrf_results, is_ctrf
 from hwci.ci.results.model import FileResults
 from hwci.ci.results.numbers import Numbers
 from hwci.ci.results.pytest_results import is_pytest_results, pytest_results
 from hwci.ci.results.times import times
-from hwci.ci.results.twister import SUITES, broken_twister_results, twister_results
+from hwci.ci.results.twister import is_twister, twister_results
 from hwci.ci.results.verdicts import AnyRule
 from hwci.ci.results.xml.junit import junit_results
 from hwci.client.files import is_file_or_folder
@@ -34,7 +38,7 @@ from hwci.client.files import is_file_or_folder
 AROUND = b"\xef\xbb\xbf\xff\xfe\0 \t\r\n"
 """What stands around the first letter of a file: marks of its encoding, zeros, and blanks."""
 JSON_BEGINS = (b"{", b"[")
-KNOWN_FIX = "Give JUnit XML, twister.json, or what pytest writes with --hwci-results"
+KNOWN_FIX = "Give JUnit XML, twister.json, CTRF, or what pytest writes with --hwci-results"
 
 
 class ResultsFileError(Exception):
@@ -126,14 +130,25 @@ def _json_in_utf8(content: bytearray) -> bytes:
 
 
 def _read_json(content: bytes, cut: CutError | None, rules: Sequence[AnyRule]) -> FileResults:
+    document, broken = _document(content, cut)
+    if is_ctrf(document):
+        return ctrf_results(document, rules, broken)
+    if is_twister(document):
+        return twister_results(document, rules, broken)
+    raise broken or ContentError("It is JSON without results of a known format", KNOWN_FIX)
+
+
+def _document(content: bytes, cut: CutError | None) -> tuple[object, ContentError | None]:
+    """Return a document as far as it can be read, and why it can be no further.
+
+    Raises:
+        ContentError: it cannot be read at all.
+    """
     try:
-        document = json.loads(content)
+        return json.loads(content), None
     except json.JSONDecodeError as fault:
         place = Position(fault.lineno, fault.colno)
         broken = ContentError(f"Its JSON is broken: {fault.msg}", WRITE_AGAIN, place)
-        return broken_twister_results(fault.doc, cut or broken, rules)
+        return whole_parts(fault.doc, (*ctrf.LISTS, *twister.LISTS)), cut or broken
     except (ValueError, RecursionError) as fault:
         raise ContentError(f"Its JSON cannot be read ({fault})", WRITE_AGAIN) from fault
-    if not (isinstance(document, dict) and SUITES in document):
-        raise ContentError("It is JSON without results of a known format", KNOWN_FIX)
-    return twister_results(document, rules)

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`hwci report-run` reports one attempt of a run, one report per box (spec, "Run report"), and
-`hwci merge-announce` a merge, from a job that needs no hardware (spec, "CI report endpoints",
-rule 4). How reports are made and sent is decided in `hwci.ci.reporting`.
+"""`hwci report-run` reports one attempt of a run, one report per box (spec, "Run report"), `hwci
+report` only shows what its files hold, and `hwci merge-announce` reports a merge, from a job that
+needs no hardware (spec, "CI report endpoints", rule 4). How reports are made and sent is decided in
+`hwci.ci.reporting`.
 """
 
 from typing import TYPE_CHECKING, Annotated
@@ -10,7 +11,8 @@ import typer
 
 from hwci.cli.session.reporter import command_context, sending, show
 from hwci.cli.session.settings import Flags
-from hwci.cli.terminal import options
+from hwci.cli.terminal import options, render
+from hwci.client.explained import wrong_usage
 
 if TYPE_CHECKING:
     from hwci.ci.reporting import JobFlags
@@ -24,7 +26,7 @@ Junit = Annotated[
     typer.Option(
         metavar="[BOX=]FILE",
         rich_help_panel=options.RESULTS,
-        help="JUnit XML, twister.json or pytest's --hwci-results, gzipped or not; repeatable.",
+        help="JUnit XML, twister.json, CTRF or pytest's --hwci-results, gzip too; repeatable.",
     ),
 ]
 
@@ -107,6 +109,52 @@ For example:
 
   hwci report-run --body report.json --strict
 """
+
+
+Files = Annotated[
+    list[str],
+    typer.Argument(metavar="[BOX=]FILE", help="Result files, as report-run takes them."),
+]
+Markdown = Annotated[
+    bool, typer.Option("--markdown", help="Write Markdown, such as for the summary of a job.")
+]
+LocalJson = Annotated[bool, typer.Option("--json", help="Write JSON: all tests, and the counts.")]
+
+
+def report(files: Files, *, markdown: Markdown = False, json: LocalJson = False) -> None:
+    """Show what result files hold, before anything is reported: failures, retries, verdicts.
+
+    It reads them as hwci report-run does, with the rules of hwci.toml if there is one, and sends
+    nothing: it needs no server, no key and no configuration. Messages of failures are shown.
+
+    The exit code is 0 whatever the tests did, and 2 if a file cannot be read.
+
+    For example:
+
+      hwci report results/*.xml
+
+      hwci report bench-1=one.xml bench-2=twister.json
+
+      hwci report --markdown results/*.xml >> summary.md
+    """
+    from hwci.ci import reporting
+    from hwci.cli.terminal import run_tables
+
+    if markdown and json:
+        cause = "--markdown is set as well as --json"
+        raise wrong_usage("The output can have one form only", cause, "Leave one of them out")
+    local, error = reporting.look(files, command_context())
+    if json:
+        render.emit_json(local)
+    elif markdown:
+        for line in reporting.local_markdown(local).splitlines():
+            render.write(line)
+    else:
+        if items := run_tables.notable(local.items):
+            render.draw(render.grid(run_tables.local_tests(items), items))
+        render.write(f"{local.counts}.")
+    if error is not None:
+        raise error
 
 
 @options.of_the_job(

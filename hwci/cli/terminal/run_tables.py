@@ -6,7 +6,8 @@ computes no figure and prints nothing.
 from __future__ import annotations
 
 import shlex
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from hwci.cli.terminal import tables
 from hwci.cli.terminal.tables import Column, Layout, View, moment, run_number, when
@@ -17,9 +18,11 @@ from hwci.said import counted, short
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from hwci.ci.reporting import LocalItem
     from hwci.contract.runs.commits import ChangeList
     from hwci.contract.runs.runs import Run, RunDetail, RunItem
 
+Item = TypeVar("Item", bound="RunItem")
 COMMITS_SHOWN = 12
 _PLAIN = 3  # the rank of a pass at the first attempt, which comes last
 STATUS_WORDS = {
@@ -109,12 +112,20 @@ def tests(items: Sequence[RunItem]) -> Layout[RunItem]:
     )
 
 
-def notable(items: Sequence[RunItem]) -> list[RunItem]:
+def local_tests(items: Sequence[LocalItem]) -> Layout[LocalItem]:
+    """Tests of result files, each with its box."""
+    box: Column[LocalItem] = Column("Box", lambda row: row.box_key or "")
+    layout: Layout[Any] = tests(items)
+    test, *others = layout.columns
+    return replace(layout, columns=[test, box, *others])
+
+
+def notable(items: Sequence[Item]) -> list[Item]:
     """Return the tests that did not pass at the first attempt: failing, running, then retried."""
     return [item for item in failing_first(items) if _rank(item) < _PLAIN]
 
 
-def failing_first(items: Sequence[RunItem]) -> list[RunItem]:
+def failing_first(items: Sequence[Item]) -> list[Item]:
     """Return all tests, failing ones first, then running ones, then passes after a retry."""
     return sorted(items, key=_rank)
 

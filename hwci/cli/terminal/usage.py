@@ -22,7 +22,6 @@ MEANT: Mapping[str, str] = {
     "hwci flaky": "hwci metrics --table flakiest-tests",
     "hwci flakes": "hwci failures list --label flake",
     "hwci bugs": "hwci metrics --table real-bugs",
-    "hwci report": "hwci report-run",
     "hwci announce": "hwci merge-announce",
     "--csv": "-o csv",
     "--md": "-o md",

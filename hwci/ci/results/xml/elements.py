@@ -5,12 +5,11 @@ This module sums up what is said in attributes, elements and properties, by the 
 `hwci.ci.results.xml.evidence`. In which order elements come, it does not know.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import PurePath
 
 from hwci.ci.results.content import Position
-from hwci.ci.results.places import BOARDS, TRIES_MAX, VARIANTS, Place
+from hwci.ci.results.places import BOARDS, TRIES_MAX, VARIANTS, Place, first_named
 from hwci.ci.results.verdicts import MESSAGE_MAX, AnyRule, judge, never_built
 from hwci.ci.results.xml.evidence import (
     BARE,
@@ -114,10 +113,6 @@ def _shown(name: str, value: str) -> str:
     return f"{name} {value[:SHOWN]!r}"
 
 
-def _first(places: Mapping[str, str], names: Iterable[str]) -> str:
-    return next((PurePath(places[name]).name for name in names if places.get(name)), "")
-
-
 @dataclass(slots=True)
 class Suite:
     """A `<testsuite>` or `<testsuites>`, and the seconds of the tests that were read before it."""
@@ -151,7 +146,7 @@ class Suite:
         if not places and self._place is not None:
             return self._place
         whole = {**self.places, **places}
-        board, variant = _first(whole, BOARDS), _first(whole, VARIANTS)
+        board, variant = first_named(whole, BOARDS), first_named(whole, VARIANTS)
         place = Place(self.path, board, variant, self.host, self.number)
         if not places:
             self._place = place
