@@ -10,8 +10,6 @@ often where another failed there than where that passed. It does not know how bo
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Collection, Mapping
 from enum import StrEnum
 from functools import lru_cache
 from math import exp
@@ -20,6 +18,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from hwci.analysis.certainty import log_beta
 
 if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from hwci.analysis.benches.blame import Flags, Whole
     from hwci.analysis.outcomes import RunOutcomes
 
 ODDS_MAX, WAITING = 1 / 50, 0.4
@@ -56,8 +57,14 @@ class _Seen(NamedTuple):
     passed: int
 
 
-Ended = frozenset[tuple[str, bool]]
-"""The boxes that ran a commit, each with whether it failed there."""
+class Ends(NamedTuple):
+    """How commits ended on boxes, a column each: a row for each commit and box (by their numbers),
+    and whether it failed there. A box may have both of a commit.
+    """
+
+    commit: Whole
+    box: Whole
+    failed: Flags
 
 
 def is_rerun(run: RunOutcomes) -> bool:
@@ -65,34 +72,41 @@ def is_rerun(run: RunOutcomes) -> bool:
     return run.run_attempt > 1 or run.rerun_of is not None
 
 
-def orders(commits: Mapping[Ended, int]) -> Collection[Order]:
-    """Return which boxes run depending on how others ended, by how often commits ended so."""
-    both = _both(commits)
+def orders(boxes: Sequence[str], ends: Ends) -> Collection[Order]:
+    """Return which of these boxes run depending on how others ended."""
     seen = {
-        (box, gate): _Seen(in_failed[box], in_failed[gate], in_passed[box], in_passed[gate])
-        for gate in {box for box, _ in both}
-        if (in_failed := both.get((gate, True))) and (in_passed := both.get((gate, False)))
-        for box in in_failed.keys() | in_passed.keys()
-        if box != gate and in_failed[box] + in_passed[box] >= SHARED_MIN
+        (boxes[box], boxes[gate]): _Seen(*counts) for gate, box, *counts in _both(ends).T.tolist()
     }
     odds = min(ODDS_MAX, WAITING / len(seen)) if seen else 0.0
     follows = {pair: _follows(counts, odds) for pair, counts in sorted(seen.items())}
     return [Order(*pair, after) for pair, after in follows.items() if after is not None]
 
 
-def _both(commits: Mapping[Ended, int]) -> Mapping[tuple[str, bool], Counter[str]]:
-    """Return for each box that ran enough commits, and for how it ended there, on how many commits
-    each box ran, too.
+def _both(ends: Ends) -> Whole:
+    """Return each box that failed and passed on enough commits, each other box that ran enough of
+    them, and the numbers of `_Seen`, a column for each two.
     """
-    ran = Counter[str]()
-    for ended, times in commits.items():
-        ran.update({box: times for box, _ in ended})
-    both: dict[tuple[str, bool], Counter[str]] = defaultdict(Counter)
-    for ended, times in commits.items():
-        for gate in ended:
-            if ran[gate[0]] >= COMMITS_MIN:
-                both[gate].update({box: times for box, _ in ended})
-    return both
+    import numpy as np
+
+    boxes = int(ends.box.max(initial=0)) + 1
+    ended = np.unique((ends.commit * boxes + ends.box) * 2 + ends.failed)
+    failed, ran = ended & 1, np.unique(ended >> 1)
+    commit, box = np.divmod(ran, boxes)
+    gate_commit, gate = np.divmod(ended >> 1, boxes)
+    total, bad = (np.bincount(some, minlength=boxes) for some in (gate, gate[failed > 0]))
+    is_gate = (np.bincount(box, minlength=boxes) >= COMMITS_MIN) & (bad > 0) & (bad < total)
+    gate_commit, gate, failed = (rows[is_gate[gate]] for rows in (gate_commit, gate, failed))
+    first, last = (np.searchsorted(commit, gate_commit, side) for side in ("left", "right"))
+    size = last - first
+    row = np.repeat(np.arange(len(gate)), size)
+    beside = np.arange(len(row)) + np.repeat(last - size.cumsum(), size)
+    pairs, pair = np.unique(gate[row] * boxes + box[beside], return_inverse=True)
+    both, bad_both = (
+        np.bincount(some, minlength=len(pairs)) for some in (pair, pair[failed[row] > 0])
+    )
+    gate, box = np.divmod(pairs, boxes)
+    seen = np.stack([gate, box, bad_both, bad[gate], both - bad_both, total[gate] - bad[gate]])
+    return seen[:, (gate != box) & (both >= SHARED_MIN)]
 
 
 def _follows(seen: _Seen, odds: float) -> Follows | None:

@@ -19,7 +19,7 @@ from itertools import chain, takewhile
 from typing import TYPE_CHECKING, NamedTuple
 
 from hwci.analysis.benches.blame import Blame, Uncompared, blame, uncompared
-from hwci.analysis.benches.presence import Ended, Order, is_rerun, orders
+from hwci.analysis.benches.presence import Ends, Order, is_rerun, orders
 from hwci.analysis.outcomes import FirstAttempts, ProductOutcomes, RunOutcomes
 from hwci.contract.vocabulary import Outcome, Verdict
 from hwci.engine.test_sets import mask_of
@@ -28,10 +28,9 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from hwci.analysis.benches.blame import Whole
+    from hwci.analysis.benches.blame import Flags, Whole
 
     Bytes = NDArray[np.uint8]
-    Flags = NDArray[np.bool_]
 
 LOST_TESTS_MIN = 3
 """So many failures in a row end a run that lost its board, at least."""
@@ -296,21 +295,27 @@ class Trials:
     @cached_property
     def orders(self) -> Collection[Order]:
         """Which boxes run a commit depending on how a run on another box ended there."""
-        failed: dict[tuple[str, str], bool] = defaultdict(bool)
-        for run in self.found.runs:
-            if _is_trial(run):
-                failed[run.sha, run.box_key] |= any(_failed(run, test) for test in run.notable)
-        return orders(_ended((sha, box, has) for (sha, box), has in failed.items()))
+        import numpy as np
+
+        boxes, trial = max(1, len(self.boxes)), np.flatnonzero(self._cell >= 0)
+        ended, row = np.unique(self.commit[trial] * boxes + self.box[trial], return_inverse=True)
+        has_failed = [_has_failed(self.found.runs[at]) for at in trial.tolist()]
+        failed = np.bincount(row[np.array(has_failed, bool)], minlength=len(ended)) > 0
+        return orders(self.boxes, Ends(*np.divmod(ended, boxes), failed))
 
     @cached_property
     def by_stratum(self) -> Mapping[Stratum, Sequence[Trial]]:
         """The trials of each commit, without reruns."""
-        waits, strata = _waits(self.orders), dict[Stratum, list[Trial]]()
+        strata: dict[Stratum, list[Trial]] = {}
         for sha, trials in self._by_commit.items():
             for trial in trials:
-                after = waits.get(box_of(trial.side), frozenset())
+                after = self._waits.get(box_of(trial.side), frozenset())
                 strata.setdefault(Stratum(sha, after), []).append(trial)
         return strata
+
+    @cached_property
+    def _waits(self) -> Mapping[str, frozenset[str]]:
+        return _waits(self.orders)
 
     @cached_property
     def _by_commit(self) -> Mapping[str, Sequence[Trial]]:
@@ -339,23 +344,31 @@ class Trials:
         cell = self.commit * len(self._sides) + side
         return np.where(np.array([*map(_is_trial, runs)], bool), cell, -1)
 
-    def _tries(self, test: int, sides: int) -> _Tries:
-        """Return the tries of a test. `sides`: so many are told apart, those with the same rest of
-        their number are one.
+    @cached_property
+    def _cells(self) -> tuple[Whole, Whole, Whole]:
+        """The commit and the side of each cell that has a trial, in their order, and the place of
+        the cell of each run among these; -1: it is no trial.
         """
         import numpy as np
 
+        cells, place = np.unique(self._cell, return_inverse=True)
+        none = np.searchsorted(cells, 0)
+        commit, side = np.divmod(cells[none:], max(1, len(self._sides)))
+        return commit, side, place - none
+
+    def _tries(self, test: int) -> _Tries:
+        """Return the tries of a test."""
+        import numpy as np
+
         told = self.told_of(test)
-        cell = self._cell[told.run]
-        is_trial = cell >= 0
-        commit, side = np.divmod(cell[is_trial], max(1, len(self._sides)))
-        side %= max(1, sides)
-        place, first, row = np.unique(
-            commit * max(1, sides) + side, return_index=True, return_inverse=True
-        )
-        has_failed = told.failed[is_trial] > 0
-        runs, failed = (np.bincount(rows, minlength=len(place)) for rows in (row, row[has_failed]))
-        return _Tries(commit[first], side[first], runs, failed, told.run[is_trial][first])
+        commit, side, place = self._cells
+        cell = place[told.run]
+        trial = np.flatnonzero(cell >= 0)
+        runs = np.bincount(cell[trial], minlength=len(commit))
+        failed = np.bincount(cell[trial[told.failed[trial] > 0]], minlength=len(commit))
+        first = np.zeros_like(commit)
+        first[cell[trial[::-1]]] = told.run[trial[::-1]]  # the last that is put there stays
+        return _Tries(*(column[runs > 0] for column in (commit, side, runs, failed, first)))
 
     @cached_property
     def _blames(self) -> dict[int, Blame[Side] | None]:
@@ -372,14 +385,20 @@ class Trials:
 
     def why_uncompared(self, test: int) -> Uncompared | None:
         """Return why the boxes of a test cannot be compared; None: they can."""
+        import numpy as np
+
         if self.blame_of(test) is not None:
             return None
+        sides, *counts, _ = self._tries(test).shared()
         # A box before its note and since then is one box.
-        boxes, runs, failed, _ = self._tries(test, len(self.boxes)).shared()
-        return uncompared([self.boxes[box] for box in boxes.tolist()], runs, failed)
+        boxes, column = np.unique(sides % len(self.boxes), return_inverse=True)
+        runs, failed = np.zeros((2, len(boxes), len(counts[0])), np.int64)
+        for of_boxes, of_sides in zip((runs, failed), counts, strict=True):
+            np.add.at(of_boxes, column, of_sides.T)
+        return uncompared([self.boxes[box] for box in boxes.tolist()], runs.T, failed.T)
 
     def _weighed(self, test: int) -> Blame[Side] | None:
-        tries = self._tries(test, len(self._sides))
+        tries = self._tries(test)
         sides, runs, failed = tries.apart(self._groups(tries))
         return blame([self._sides[side] for side in sides.tolist()], runs, failed)
 
@@ -387,21 +406,16 @@ class Trials:
         """Return the sides that are compared in groups that wait for the same boxes, as flags."""
         import numpy as np
 
-        names = [*map(box_of, self._sides)]
-        all_waits = _waits(self.orders)
-        ends = zip(
-            tries.commit.tolist(),
-            [names[side] for side in tries.side.tolist()],
-            (tries.failed > 0).tolist(),
-            strict=True,
-        )
-        waits = _waits(orders(_ended(ends)))
-        failed = {self._sides[side] for side in np.unique(tries.side[tries.failed > 0]).tolist()}
+        has_failed = tries.failed > 0
+        ends = Ends(tries.commit, tries.side % max(1, len(self.boxes)), has_failed)
+        waits = _waits(orders(self.boxes, ends))
+        failed = {self._sides[side] for side in {*tries.side[has_failed].tolist()}}
         groups: dict[frozenset[str], list[int]] = defaultdict(list)
-        for at in np.unique(tries.side).tolist():
-            if self._is_taken(self._sides[at], failed):
-                box = names[at]
-                groups[all_waits.get(box, frozenset()) | waits.get(box, frozenset())].append(at)
+        for at in sorted({*tries.side.tolist()}):
+            side = self._sides[at]
+            if self._is_taken(side, failed):
+                after = (of.get(box_of(side), frozenset()) for of in (self._waits, waits))
+                groups[frozenset().union(*after)].append(at)
         several = [sides for sides in groups.values() if len(sides) > 1]
         flags = np.zeros((len(several), len(self._sides)), bool)
         for group, sides in zip(flags, several, strict=True):
@@ -473,14 +487,6 @@ def _numbered(names: Iterable[Side], values: Iterable[Side]) -> Whole:
     return np.array([*map(places.__getitem__, values)], np.int64)
 
 
-def _ended(ends: Iterable[tuple[object, str, bool]]) -> Mapping[Ended, int]:
-    """Return how often commits ended so, of each commit, box, and whether it failed there."""
-    ended: dict[object, set[tuple[str, bool]]] = defaultdict(set)
-    for commit, box, has_failed in ends:
-        ended[commit].add((box, has_failed))
-    return Counter(map(frozenset, ended.values()))
-
-
 def packed(sets: Iterable[int], width: int) -> Bytes:
     """Return sets of tests as rows of bytes, eight tests in each, the first in the lowest bit."""
     import numpy as np
@@ -533,3 +539,7 @@ def alike(trials: Sequence[Trial], check_time: Callable[[], None]) -> Iterator[S
 def _failed(run: RunOutcomes, test: int) -> bool:
     result = run.notable.get(test)
     return result is not None and result.outcome is Outcome.FAIL
+
+
+def _has_failed(run: RunOutcomes) -> bool:
+    return any(result.outcome is Outcome.FAIL for result in run.notable.values())

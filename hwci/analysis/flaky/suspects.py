@@ -46,8 +46,8 @@ from hwci.engine.rules.labels import groups_of
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-    from hwci.analysis.benches.blame import Blame, Uncompared, Whole
-    from hwci.analysis.benches.trials import Flags, Side
+    from hwci.analysis.benches.blame import Blame, Flags, Uncompared, Whole
+    from hwci.analysis.benches.trials import Side
     from hwci.analysis.flaky.onset import Rates
     from hwci.analysis.outcomes import ProductOutcomes, RecordedRuns, RunOutcomes
     from hwci.contract.boxes.benches import Note
