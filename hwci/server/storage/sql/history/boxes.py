@@ -31,7 +31,7 @@ _NOTABLE = f"""
 SELECT i.test, r.box_key, r.started_at, i.attempts, i.outcome
 FROM report r INDEXED BY report_time
 {ITEMS}
-{_OF_PERIOD} AND {NOTABLE} AND i.test IN (SELECT j.value FROM json_each(?5) j)
+{_OF_PERIOD} AND {NOTABLE} AND +i.test IN (SELECT j.value FROM json_each(?5) j)
 """
 
 
