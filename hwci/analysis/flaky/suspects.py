@@ -32,6 +32,7 @@ from hwci.contract.flaky.suspects import (
     IT_NEVER_PASSED,
     BoxesCompared,
     BoxRate,
+    BranchCommit,
     Fixed,
 )
 from hwci.contract.vocabulary import CommitKind, Label, RankBy
@@ -48,7 +49,12 @@ if TYPE_CHECKING:
     from hwci.analysis.benches.blame import Blame, Flags, Numbers, Uncompared, Whole
     from hwci.analysis.benches.trials import Side
     from hwci.analysis.flaky.onset import Rates
-    from hwci.analysis.outcomes import ProductOutcomes, RecordedRuns, RunOutcomes
+    from hwci.analysis.outcomes import (
+        FirstAttempts,
+        ProductOutcomes,
+        RecordedRuns,
+        RunOutcomes,
+    )
     from hwci.contract.boxes.benches import Note
     from hwci.contract.flaky.flaky_history import BoxHistory
     from hwci.contract.flaky.flaky_tests import FlakyTest
@@ -294,20 +300,40 @@ class SeenProduct:
         product: ProductOutcomes,
         notes: Mapping[str, Note] | None = None,
     ) -> None:
-        self._history, self._product, self._notes = history, product, notes or {}
+        self._history, self._product, self.notes = history, product, notes or {}
         self.trials = Trials(
-            product, history.check_time, {box: note.at for box, note in self._notes.items()}
+            product, history.check_time, {box: note.at for box, note in self.notes.items()}
         )
+
+    @cached_property
+    def _branch(self) -> str:
         ran: dict[str, int] = defaultdict(int)
-        for run in product.runs:
+        for run in self._product.runs:
             ran[run.branch] += run.hello_ok
-        self._branch = max(sorted(ran), key=ran.__getitem__)
-        shas = {run.sha for run in product.runs if run.hello_ok}
-        order = branch_order(history, product.product, self._branch, shas)
-        self._in_a_circle, self.order = order is None, order or []
-        self._at = {commit.sha: at for at, commit in enumerate(self.order)}
-        self._tried = self.trials.first_attempts()
-        self._alike = Counter(self._tried.values())  # how many tests have the same counts
+        return max(sorted(ran), key=ran.__getitem__)
+
+    @cached_property
+    def _placed_commits(self) -> Sequence[BranchCommit] | None:
+        shas = {run.sha for run in self._product.runs if run.hello_ok}
+        return branch_order(self._history, self._product.product, self._branch, shas)
+
+    @property
+    def order(self) -> Sequence[BranchCommit]:
+        """The commits of the branch in order; none if it is not known."""
+        return self._placed_commits or ()
+
+    @cached_property
+    def _at(self) -> Mapping[str, int]:
+        return {commit.sha: at for at, commit in enumerate(self.order)}
+
+    @cached_property
+    def _tried(self) -> Mapping[str, FirstAttempts]:
+        return self.trials.first_attempts()
+
+    @cached_property
+    def _alike(self) -> Counter[FirstAttempts]:
+        """How many tests have the same counts."""
+        return Counter(self._tried.values())
 
     @cached_property
     def lost_boards(self) -> LostBoards:
@@ -369,7 +395,7 @@ class SeenProduct:
             missing=suggestion if isinstance(suggestion, str) else None,
             tried=self.tried(row.test_id),
             blame=self.blame_of(row.test_id),
-            notes=self._notes,
+            notes=self.notes,
         )
 
     def blame_of(self, test_id: str) -> Blame[Side] | None:
@@ -460,7 +486,7 @@ class SeenProduct:
 
     def _missing(self, counted: Counted, boxes: Collection[str]) -> str | None:
         """Return what is missing to judge by these runs. `boxes`: those to blame, if some are."""
-        if self._in_a_circle:
+        if self._placed_commits is None:
             return "the order of the commits is not known: changes that were sent lead in a circle"
         runs, failed = len(counted.at), int(counted.failed.sum())
         where = f"of {listed(sorted(boxes))} on {self._branch}" if boxes else f"on {self._branch}"
