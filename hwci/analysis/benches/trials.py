@@ -19,7 +19,7 @@ from itertools import chain, takewhile
 from typing import TYPE_CHECKING, NamedTuple
 
 from hwci.analysis.benches.blame import Blame, Uncompared, blame, uncompared
-from hwci.analysis.benches.presence import Ends, Order, is_rerun, orders
+from hwci.analysis.benches.presence import Ended, Order, is_rerun, orders
 from hwci.analysis.outcomes import FirstAttempts, ProductOutcomes, RunOutcomes
 from hwci.contract.vocabulary import Outcome, Verdict
 from hwci.engine.test_sets import mask_of
@@ -301,7 +301,20 @@ class Trials:
         ended, row = np.unique(self.commit[trial] * boxes + self.box[trial], return_inverse=True)
         has_failed = [_has_failed(self.found.runs[at]) for at in trial.tolist()]
         failed = np.bincount(row[np.array(has_failed, bool)], minlength=len(ended)) > 0
-        return orders(self.boxes, Ends(*np.divmod(ended, boxes), failed))
+        return orders(self._ended(*np.divmod(ended, boxes), failed))
+
+    def _ended(self, commit: Whole, box: Whole, failed: Flags) -> Mapping[str, Ended]:
+        """Return how commits ended on each box, of commits, boxes and whether they failed there."""
+        import numpy as np
+
+        flags = np.zeros((len(self.boxes), 2, len(self.commits)), bool)
+        flags[box, 1 - failed, commit] = True
+        return {
+            name: Ended(*(int.from_bytes(row.tobytes(), "little") for row in of_box))
+            for name, of_box in zip(
+                self.boxes, np.packbits(flags, axis=2, bitorder="little"), strict=True
+            )
+        }
 
     @cached_property
     def by_stratum(self) -> Mapping[Stratum, Sequence[Trial]]:
@@ -407,8 +420,8 @@ class Trials:
         import numpy as np
 
         has_failed = tries.failed > 0
-        ends = Ends(tries.commit, tries.side % max(1, len(self.boxes)), has_failed)
-        waits = _waits(orders(self.boxes, ends))
+        box = tries.side % max(1, len(self.boxes))
+        waits = _waits(orders(self._ended(tries.commit, box, has_failed)))
         failed = {self._sides[side] for side in {*tries.side[has_failed].tolist()}}
         groups: dict[frozenset[str], list[int]] = defaultdict(list)
         for at in sorted({*tries.side.tolist()}):
