@@ -128,12 +128,16 @@ class _Tries(NamedTuple):
         """
         import numpy as np
 
-        several = np.bincount(self.commit)[self.commit] > 1
-        commits, row = np.unique(self.commit[several], return_inverse=True)
-        sides, column = np.unique(self.side[several], return_inverse=True)
-        runs, failed, first = np.zeros((3, len(commits), len(sides)), np.int64)
-        runs[row, column], failed[row, column] = self.runs[several], self.failed[several]
-        first[row, column] = self.first[several] - self.first.max(initial=0)
+        ran = np.bincount(self.commit)
+        several = ran[self.commit] > 1
+        row = np.cumsum(ran > 1)[self.commit[several]] - 1
+        ran_on = np.bincount(self.side[several]) > 0
+        sides, column = np.flatnonzero(ran_on), np.cumsum(ran_on)[self.side[several]] - 1
+        # A column after the other: there are many commits, of which each is summed up.
+        tries = np.zeros((3, len(sides), np.count_nonzero(ran > 1)), np.int64)
+        first = self.first - self.first.max(initial=0)
+        tries[:, column, row] = np.stack([self.runs, self.failed, first])[:, several]
+        runs, failed, first = tries.transpose(0, 2, 1)
         return sides, runs, failed, first
 
     def apart(self, groups: Flags) -> tuple[Whole, Whole, Whole]:
@@ -144,6 +148,8 @@ class _Tries(NamedTuple):
 
         sides, runs, failed, first = self.shared()
         groups = groups[:, sides]
+        if len(groups) == 1:
+            return sides, runs * groups, failed * groups
         runs, failed = (counts[:, None] * groups for counts in (runs, failed))
         order = (first[:, None] * groups).min(axis=2, initial=0).argsort(axis=1)[:, :, None]
         runs, failed = (np.take_along_axis(counts, order, axis=1) for counts in (runs, failed))
