@@ -280,12 +280,14 @@ class Counted(NamedTuple):
         """Return the runs on these boxes."""
         import numpy as np
 
-        return self.where(np.isin(self.box, boxes))
+        return self.where(np.bincount(boxes, minlength=self.box.max(initial=0) + 1)[self.box] > 0)
 
     @property
     def places(self) -> list[int]:
         """The commits of these runs."""
-        return sorted({*self.at.tolist()})
+        import numpy as np
+
+        return np.flatnonzero(np.bincount(self.at)).tolist()
 
 
 class SeenProduct:
