@@ -154,22 +154,19 @@ def _day(at: datetime, days: Sequence[datetime]) -> int:
 
 
 def _by_day(seen: Iterable[Seen], days: Sequence[datetime]) -> tuple[DayTries, ...]:
-    counts: dict[int, Counter[Did]] = defaultdict(Counter)
-    unnamed: Counter[int] = Counter()
-    for row in seen:
-        day = _day(row.run.started_at, days)
-        counts[day][row.did] += 1
-        unnamed[day] += not row.run.ran
+    on_days = [(_day(row.run.started_at, days), row) for row in seen]
+    did = Counter((day, row.did) for day, row in on_days)
+    unnamed = Counter(day for day, row in on_days if not row.run.ran)
     return tuple(
         DayTries(
             day=day,
-            passed=did[Did.PASSED],
-            retried=did[Did.RETRIED],
-            failed=did[Did.FAILED],
-            lost=did[Did.LOST],
+            passed=did[day, Did.PASSED],
+            retried=did[day, Did.RETRIED],
+            failed=did[day, Did.FAILED],
+            lost=did[day, Did.LOST],
             unnamed=unnamed[day],
         )
-        for day, did in sorted(counts.items())
+        for day in sorted({day for day, _ in did})
     )
 
 

@@ -279,9 +279,13 @@ class Trials:
             here = slice(*np.searchsorted(run, [number, number + 1]))
             lost[here] = test[here] == loss.tests[0]
             is_told[here] = ~np.isin(test[here], loss.untold)
-        of_bench = np.fromiter((it.verdict is Verdict.INFRA for it in results), bool, size)
-        retries = np.fromiter((it.attempts - 1 for it in results), np.int64, size)
-        passed = np.fromiter((it.outcome is Outcome.PASS for it in results), bool, size)
+        # Few results differ, and most that are equal are one object.
+        ids = np.fromiter(map(id, results), np.int64, size)
+        _, first, kind = np.unique(ids, return_index=True, return_inverse=True)
+        unlike = [results[at] for at in first.tolist()]
+        of_bench = np.array([it.verdict is Verdict.INFRA for it in unlike], bool)[kind]
+        retries = np.array([it.attempts - 1 for it in unlike], np.int64)[kind]
+        passed = np.array([it.outcome is Outcome.PASS for it in unlike], bool)[kind]
         told = np.stack([np.ones_like(retries), lost, of_bench & ~lost, retries, retries - passed])
         order = np.argsort(test, kind="stable")
         order = order[is_told[order]]
