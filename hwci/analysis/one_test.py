@@ -16,7 +16,8 @@ from typing import NamedTuple
 
 from hwci.analysis.benches.trials import Trials
 from hwci.analysis.certainty import rates, share
-from hwci.analysis.outcomes import ProductOutcomes, RecordedRuns, RunOutcomes
+from hwci.analysis.flaky.suspects import SeenProduct
+from hwci.analysis.outcomes import RecordedRuns, RunOutcomes
 from hwci.contract.flaky.one_test import (
     CommitMark,
     DayTries,
@@ -56,20 +57,17 @@ class Seen(NamedTuple):
 
 def one_test(
     history: RecordedRuns,
-    product_runs: ProductOutcomes | None,
+    seen_product: SeenProduct | None,
     test: TestKey,
     days: Sequence[CalendarDay],
     zone: str,
 ) -> OneTest:
-    """Return what a test did on these days of a zone, without words. `product_runs`: of its product
-    on them; None: there is none.
+    """Return what a test did on these days of a zone, without words. `seen_product`: the runs of
+    its product on them; None: there is none.
     """
     product, test_id = test
-    number = None if product_runs is None else product_runs.number_of(test_id)
-    seen: list[Seen] = []
-    if product_runs is not None and number is not None:
-        seen = [*_seen(product_runs, number, history)]
-    period = Period(days[0].start, days[-1].end)
+    seen = [] if seen_product is None else [*_seen(seen_product.trials, test_id)]
+    period, starts = Period(days[0].start, days[-1].end), [day.start for day in days]
     by_box: dict[str, list[Seen]] = defaultdict(list)
     for each in seen:
         by_box[each.run.box_key].append(each)
@@ -79,7 +77,7 @@ def one_test(
         seconds[box].append(took)
     every, *of_boxes = _tries([seen, *(runs for _, runs in on_boxes)]) if seen else [None]
     boxes = [
-        TriesOnBox(**vars(tries), box_key=box, took=_took(seconds[box]), days=_by_day(runs, days))
+        TriesOnBox(**vars(tries), box_key=box, took=_took(seconds[box]), days=_by_day(runs, starts))
         for (box, runs), tries in zip(on_boxes, of_boxes, strict=True)
     ]
     return OneTest(
@@ -92,17 +90,20 @@ def one_test(
         all=every,
         boxes=tuple(boxes[:BOXES_MAX]),
         boxes_total=len(boxes),
-        commits=_marks(seen, days, history, product.repo_key) if seen else (),
+        commits=_marks(seen, starts, history, product.repo_key) if seen else (),
         retries=_retries(seen),
         reruns=_reruns(seen),
     )
 
 
-def _seen(outcomes: ProductOutcomes, number: int, history: RecordedRuns) -> Iterator[Seen]:
+def _seen(trials: Trials, test_id: str) -> Iterator[Seen]:
     """Yield the runs with a test, in the order of reports. One that never reached the hardware
     often lists no test: it counts where its workflow ran the test on its box.
     """
-    lost = Trials(outcomes, history.check_time, {}).lost
+    outcomes, lost = trials.found, trials.lost
+    number = outcomes.number_of(test_id)
+    if number is None:
+        return
     usual = {(run.workflow, run.box_key) for run in outcomes.runs if run.ran >> number & 1}
     for at, run in enumerate(outcomes.runs):
         ran = run.ran >> number & 1
@@ -147,28 +148,25 @@ def _tries(groups: Sequence[Sequence[Seen]]) -> list[Tries]:
     return tries
 
 
-def _day(at: datetime, days: Sequence[CalendarDay]) -> int:
-    """Return which of these days holds an instant of the period."""
-    return bisect_right(days, at, lo=1, key=lambda day: day.start) - 1
+def _day(at: datetime, days: Sequence[datetime]) -> int:
+    """Return which of these days, by their starts, holds an instant of the period."""
+    return bisect_right(days, at, lo=1) - 1
 
 
-def _by_day(seen: Iterable[Seen], days: Sequence[CalendarDay]) -> tuple[DayTries, ...]:
-    counts: dict[int, Counter[Did]] = defaultdict(Counter)
-    unnamed: Counter[int] = Counter()
-    for row in seen:
-        day = _day(row.run.started_at, days)
-        counts[day][row.did] += 1
-        unnamed[day] += not row.run.ran
+def _by_day(seen: Iterable[Seen], days: Sequence[datetime]) -> tuple[DayTries, ...]:
+    on_days = [(_day(row.run.started_at, days), row) for row in seen]
+    did = Counter((day, row.did) for day, row in on_days)
+    unnamed = Counter(day for day, row in on_days if not row.run.ran)
     return tuple(
         DayTries(
             day=day,
-            passed=did[Did.PASSED],
-            retried=did[Did.RETRIED],
-            failed=did[Did.FAILED],
-            lost=did[Did.LOST],
+            passed=did[day, Did.PASSED],
+            retried=did[day, Did.RETRIED],
+            failed=did[day, Did.FAILED],
+            lost=did[day, Did.LOST],
             unnamed=unnamed[day],
         )
-        for day, did in sorted(counts.items())
+        for day in sorted({day for day, _ in did})
     )
 
 
@@ -180,7 +178,7 @@ def _took(seconds: Sequence[float]) -> Took | None:
 
 
 def _marks(
-    seen: Iterable[Seen], days: Sequence[CalendarDay], history: RecordedRuns, repo_key: str
+    seen: Iterable[Seen], days: Sequence[datetime], history: RecordedRuns, repo_key: str
 ) -> tuple[CommitMark, ...]:
     first: dict[str, datetime] = {}
     for row in seen:

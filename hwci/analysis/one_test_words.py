@@ -5,7 +5,7 @@ the dashboard show the same.
 This module puts sentences together. What is claimed is decided in `statements.py`.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -13,10 +13,8 @@ from hwci.analysis.benches import words
 from hwci.analysis.failures.incidents import Described
 from hwci.analysis.flaky.suspect_words import LIKELY, certainty, of_change, of_fixed, since_when
 from hwci.analysis.flaky.suspects import NEVER_PASSED, SeenProduct, Since
-from hwci.analysis.outcomes import ProductOutcomes, RecordedRuns
 from hwci.analysis.statement_words import answer
 from hwci.analysis.statements import Known, known_of
-from hwci.contract.boxes.benches import Note
 from hwci.contract.flaky.flaky_tests import is_broken
 from hwci.contract.flaky.one_test import OneTest, Tries
 from hwci.contract.statements import Statement
@@ -26,16 +24,12 @@ from hwci.said import counted, day
 
 
 class About(NamedTuple):
-    """A test, the runs of its product, where it fails now and in which incidents, and the latest
-    note of each box that has one.
-    """
+    """A test of a product, where it fails now and in which incidents."""
 
-    history: RecordedRuns
-    runs: ProductOutcomes
+    seen: SeenProduct
     test_id: str
     pending: Sequence[Group]
     incidents: Sequence[Described]
-    notes: Mapping[str, Note]
 
 
 class Concluded(NamedTuple):
@@ -88,13 +82,11 @@ def _sentences(sentences: Iterable[str]) -> str:
 
 
 def _known(about: About, tries: Tries) -> Known:
-    history, runs, test_id, pending, incidents, notes = about
-    seen = SeenProduct(history, runs, notes)
+    seen, test_id, pending, incidents = about
     never_passed = is_broken(tries.attempts, tries.failed_attempts)
     suggestion = seen.found(test_id, never_passed=never_passed)
-    return known_of(
-        seen.tried(test_id), pending, suggestion, seen.blame_of(test_id), incidents, notes
-    )
+    tried, blame = seen.tried(test_id), seen.blame_of(test_id)
+    return known_of(tried, pending, suggestion, blame, incidents, seen.notes)
 
 
 def _evidence(known: Known, statement: Statement, test: OneTest, tries: Tries) -> Sequence[str]:

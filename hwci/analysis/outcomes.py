@@ -18,8 +18,8 @@ from uuid import UUID
 from hwci.contract.runs.commits import ChangeList
 from hwci.contract.runs.runs import TestResult
 from hwci.contract.vocabulary import Outcome, Trigger
-from hwci.engine.facts import FailureKey, Lane, Product
-from hwci.engine.history import ANYWHERE, History, Place, Scope, Where
+from hwci.engine.facts import FailureKey, Lane, Product, TestKey
+from hwci.engine.history import ANYWHERE, Failure, History, Place, Scope, Where
 from hwci.engine.periods import Period
 
 
@@ -118,6 +118,11 @@ class RecordedRuns(History, Protocol):
     def last_passes(self, failures: Sequence[FailureKey], back: int) -> Sequence[str | None]:
         """The last commit that passed the lane of each of these failures, of its own commit and so
         many of its branch before it; None: none of them did.
+        """
+
+    def never_passed_since(self, tests: Collection[TestKey], period: Period) -> Sequence[Failure]:
+        """Failures of these tests with an item in the period whose commit never passed, nor a later
+        one of their lane, with all that count as one with them (`failures`).
         """
 
     def failed_attempts(self, failures: Collection[UUID]) -> Mapping[UUID, int]:

@@ -159,17 +159,12 @@ class FullHistory:
                     ran[product, item.id, report.box_key, slot].append(item)
         return [BoxRuns(*cell, len(items), _notable(items)) for cell, items in ran.items()]
 
-    def failures(
-        self, scope: Scope, period: Period, tests: Collection[TestKey] | None = None
-    ) -> Sequence[Failure]:
+    def failures(self, scope: Scope, period: Period) -> Sequence[Failure]:
         failing = map(self._by_id.__getitem__, self.failing_items(scope, period))
-        hit = [
-            failure
-            for failure in failing
-            if tests is None or (failure.key.lane.product, failure.key.lane.test_id) in tests
-        ]
         return [
-            *{member.id: member for failure in hit for member in self.together(failure)}.values()
+            *{
+                member.id: member for failure in failing for member in self.together(failure)
+            }.values()
         ]
 
     def failing_items(self, scope: Scope, period: Period) -> Mapping[UUID, int]:

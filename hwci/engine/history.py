@@ -386,11 +386,9 @@ class History(Protocol):
     def box_runs(self, tests: Collection[TestKey], slots: Slots) -> Sequence[BoxRuns]:
         """Runs of these tests by box and slot, in any order; no row where none ran."""
 
-    def failures(
-        self, scope: Scope, period: Period, tests: Collection[TestKey] | None = None
-    ) -> Sequence[Failure]:
+    def failures(self, scope: Scope, period: Period) -> Sequence[Failure]:
         """Failures with an item in the period, with all that count as one with them: of their lane,
-        with equal `next_pass`, none of them passed. `tests`: the only ones to read, if not all.
+        with equal `next_pass`, none of them passed.
         """
 
     def failing_items(self, scope: Scope, period: Period) -> Mapping[UUID, int]:

@@ -18,7 +18,7 @@ import pytest
 from hwci.analysis.benches.one_box import one_box
 from hwci.analysis.benches.report import KnownOfBoxes, benches
 from hwci.analysis.failures.incidents import Described, failing_incidents
-from hwci.analysis.flaky.suspects import flaky_tests, pending_by_test
+from hwci.analysis.flaky.suspects import SeenProduct, flaky_tests, pending_by_test
 from hwci.analysis.one_test import one_test
 from hwci.analysis.one_test_words import About, concluded
 from hwci.analysis.outcomes import ProductOutcomes, RecordedRuns
@@ -183,15 +183,16 @@ def _of_page(
     notes: Mapping[str, Note],
 ) -> Iterator[Says]:
     """Yield what the page of a test says, and the rows of what fails now."""
+    seen = SeenProduct(history, runs, notes)
     test = one_test(
-        history, runs, (runs.product, test_id), calendar_days(period, ZoneInfo("UTC")), "UTC"
+        history, seen, (runs.product, test_id), calendar_days(period, ZoneInfo("UTC")), "UTC"
     )
     if test.all is None:
         return
     key = runs.product, test_id
     pending = pending_by_test(history, [key], period).get(key, ())
     incidents = _incidents(history, period, test_id, bool(pending))
-    about = About(history, runs, test_id, pending, incidents, notes)
+    about = About(seen, test_id, pending, incidents)
     found = concluded(about, test, test.all)
     yield from _of_statement("test", found.statement, found.answer)
     yield from _of_words("test, below", found.says)

@@ -70,11 +70,12 @@ class Asker:
         return {row.test.test_id: row for row in rows}
 
     def shown(self, test: str) -> Mapping[str, float]:
+        seen = SeenProduct(self.history, self.runs)
         found = one_test(
-            self.history, self.runs, (self.product, test), calendar_days(PERIOD, UTC), "UTC"
+            self.history, seen, (self.product, test), calendar_days(PERIOD, UTC), "UTC"
         )
         assert found.all is not None
-        about = About(self.history, self.runs, test, (), (), {})
+        about = About(seen, test, (), ())
         since = concluded(about, found, found.all).since
         return {} if since is None else since.chances
 

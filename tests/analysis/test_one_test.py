@@ -9,6 +9,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
+from hwci.analysis.flaky.suspects import SeenProduct
 from hwci.analysis.one_test import one_test
 from hwci.contract.flaky.one_test import Given, OneTest, Took, TriesOnBox, Verdicts
 from hwci.contract.periods.days import CalendarDay
@@ -52,7 +53,8 @@ def found(*reports: Report, days: Sequence[CalendarDay] = MINUTES) -> OneTest:
     history = FullRecordedRuns(ORG, Facts(reports=reports))
     period = Period(days[0].start, days[-1].end)
     runs = next(iter(history.outcomes(Scope(*PRODUCT), period)), None)
-    return one_test(history, runs, (PRODUCT, TEST), days, "UTC")
+    seen = None if runs is None else SeenProduct(history, runs)
+    return one_test(history, seen, (PRODUCT, TEST), days, "UTC")
 
 
 def kinds(box: TriesOnBox) -> tuple[int, int, int, int]:

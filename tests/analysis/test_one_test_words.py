@@ -12,7 +12,7 @@ import pytest
 
 from hwci.analysis.failures.incidents import failing_incidents
 from hwci.analysis.flaky.suspect_words import of_found, since_when
-from hwci.analysis.flaky.suspects import pending_by_test
+from hwci.analysis.flaky.suspects import SeenProduct, pending_by_test
 from hwci.analysis.one_test import one_test
 from hwci.analysis.one_test_words import About, Concluded, concluded
 from hwci.contract.vocabulary import Claim
@@ -34,12 +34,13 @@ def told(facts: Facts) -> Concluded:
     history = FullRecordedRuns(UUID(int=1), facts)
     [runs] = history.outcomes(Scope(), PERIOD)
     days = calendar_days(PERIOD, ZoneInfo("UTC"))
-    found = one_test(history, runs, (runs.product, runs.tests[0]), days, "UTC")
+    seen = SeenProduct(history, runs)
+    found = one_test(history, seen, (runs.product, runs.tests[0]), days, "UTC")
     assert found.all is not None
     key = runs.product, runs.tests[0]
     pending = pending_by_test(history, [key], PERIOD).get(key, [])
     failing = failing_incidents(history, Scope(), PERIOD, runs.tests[0])
-    about = About(history, runs, runs.tests[0], pending, failing, {})
+    about = About(seen, runs.tests[0], pending, failing)
     return concluded(about, found, found.all)
 
 

@@ -616,7 +616,8 @@ def test_a_clean_test_of_700_runs_fails_in_half_a_percent_at_most() -> None:
 def test_how_often_a_steady_test_fails_at_most_is_the_end_of_the_interval_in_its_table() -> None:
     history, runs = recorded(planted(runs=128))
     days = calendar_days(Period(EPOCH, max(run.started_at for run in runs.runs)), ZoneInfo("UTC"))
-    tries = one_test(history, runs, (runs.product, "test_000"), days, "UTC").all
+    seen = SeenProduct(history, runs)
+    tries = one_test(history, seen, (runs.product, "test_000"), days, "UTC").all
     assert tries is not None
     assert tries.first.high is not None
     told = answer(Known(tried(0, runs=tries.first.total), None, "0 of 128 runs failed", None))

@@ -12,9 +12,18 @@ from hwci.analysis.outcomes import ProductOutcomes, RunOutcomes
 from hwci.contract.runs.commits import ChangeList
 from hwci.contract.runs.runs import TestResult
 from hwci.contract.vocabulary import Outcome
-from hwci.engine.facts import Facts, FailureKey, Lane, Product, Report, TestItem, failure_id
+from hwci.engine.facts import (
+    Facts,
+    FailureKey,
+    Lane,
+    Product,
+    Report,
+    TestItem,
+    TestKey,
+    failure_id,
+)
 from hwci.engine.full_history import FullHistory
-from hwci.engine.history import ANYWHERE, Place, Scope, Where
+from hwci.engine.history import ANYWHERE, Failure, Place, Scope, Where
 from hwci.engine.periods import Period
 from hwci.engine.rules.flakiness import has_failed_attempt
 from hwci.engine.rules.reports import report_order
@@ -77,6 +86,15 @@ class FullRecordedRuns(FullHistory):
             passed = [place for place in self._passes(lane) if place in near]
             last.append(passed[-1].sha if passed else None)
         return last
+
+    def never_passed_since(self, tests: Collection[TestKey], period: Period) -> Sequence[Failure]:
+        return [
+            one
+            for one in self.failures(Scope(), period)
+            if (one.key.lane.product, one.key.lane.test_id) in tests
+            and not one.passed
+            and one.next_pass is None
+        ]
 
     def failed_attempts(self, failures: Collection[UUID]) -> Mapping[UUID, int]:
         found: Counter[UUID] = Counter()

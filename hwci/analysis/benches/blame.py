@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     Numbers = NDArray[np.float64]
     Whole = NDArray[np.int64]
+    Flags = NDArray[np.bool_]
 
 Box = TypeVar("Box")
 """A box, or a part of its time: whatever is compared."""
@@ -130,9 +131,9 @@ def uncompared(boxes: Sequence[str], runs: Whole, failed: Whole) -> Uncompared:
     return Uncompared(bool(shared.any()), sorted(box for box, on in ran if on) if often else ())
 
 
-def _all_failed(runs: Whole, failed: Whole) -> NDArray[np.bool_]:
+def _all_failed(runs: Whole, failed: Whole) -> Flags:
     """Return for each commit whether all runs failed: that is no box's fault."""
-    every: NDArray[np.bool_] = failed.sum(axis=1) == runs.sum(axis=1)
+    every: Flags = failed.sum(axis=1) == runs.sum(axis=1)
     return every
 
 
@@ -232,7 +233,7 @@ def _groups(runs: Whole, bad: Whole) -> Sequence[tuple[int, ...]]:
     return [(at,) for at in worst] + [tuple(worst[:size]) for size in sizes]
 
 
-def _log_weights(runs: Whole, bad: Whole, of_box: NDArray[np.bool_]) -> Numbers:
+def _log_weights(runs: Whole, bad: Whole, of_box: Flags) -> Numbers:
     """Return for each group and number of times how much better it explains the failures than that
     all boxes are alike, as a logarithm.
     """

@@ -37,6 +37,8 @@ _WIDEST = 20.0  # logarithm; a number all the same
 _DRAWS = 999
 _DRAWN_MAX = 3_000_000  # runs, over all draws; beyond, the curve is exact enough
 _AT_ONCE = 37  # draws, of which all are a multiple
+_RUN_BITS = (_DRAWN_MAX // _DRAWS).bit_length()
+_ORDER_BITS = 40  # of a random number: so many put no two runs of a commit in one place
 _FEW = 10  # draws beyond the observed one; with fewer the curve goes on from there
 _SEED = 69
 
@@ -178,12 +180,15 @@ def chances_of_boxes(strata: Strata, check_time: Callable[[], None]) -> Numbers:
     group = np.repeat(np.arange(len(strata.excess)), [*map(len, strata.excess)])
     size, random = len(strata.by_box), np.random.default_rng(_SEED)
     least = np.bincount(on, excess, size) - 1e-9
+    # Numbers are sorted sooner than the places of numbers: those of runs are their last bits.
+    number = (group << (_ORDER_BITS + _RUN_BITS)) + np.arange(len(group))
     place = on + size * np.arange(_AT_ONCE)[:, None]  # of each draw and box
     beyond = np.zeros(size)
     for _ in range(_DRAWS // _AT_ONCE):
         check_time()
-        dealt = excess[np.argsort(group + random.random((_AT_ONCE, len(group))), axis=1)]
-        sums = np.bincount(place.ravel(), dealt.ravel(), _AT_ONCE * size)
+        dealt = (random.random((_AT_ONCE, len(group))) * (1 << _ORDER_BITS)).astype(np.int64)
+        dealt = np.sort((dealt << _RUN_BITS) + number, axis=1) & ((1 << _RUN_BITS) - 1)
+        sums = np.bincount(place.ravel(), excess[dealt].ravel(), _AT_ONCE * size)
         beyond += (sums.reshape(-1, size) >= least).sum(axis=0)
     return np.where(
         beyond < _FEW, np.minimum(curve, (_FEW + 1) / (_DRAWS + 1)), (beyond + 1) / (_DRAWS + 1)

@@ -10,8 +10,6 @@ often where another failed there than where that passed. It does not know how bo
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Collection, Mapping
 from enum import StrEnum
 from functools import lru_cache
 from math import exp
@@ -20,6 +18,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from hwci.analysis.certainty import log_beta
 
 if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
     from hwci.analysis.outcomes import RunOutcomes
 
 ODDS_MAX, WAITING = 1 / 50, 0.4
@@ -56,8 +56,16 @@ class _Seen(NamedTuple):
     passed: int
 
 
-Ended = frozenset[tuple[str, bool]]
-"""The boxes that ran a commit, each with whether it failed there."""
+class Ended(NamedTuple):
+    """The commits on which a box failed, and on which it passed, as bits. It may have done both."""
+
+    failed: int
+    passed: int
+
+    @property
+    def ran(self) -> int:
+        """The commits that it ran."""
+        return self.failed | self.passed
 
 
 def is_rerun(run: RunOutcomes) -> bool:
@@ -65,34 +73,21 @@ def is_rerun(run: RunOutcomes) -> bool:
     return run.run_attempt > 1 or run.rerun_of is not None
 
 
-def orders(commits: Mapping[Ended, int]) -> Collection[Order]:
-    """Return which boxes run depending on how others ended, by how often commits ended so."""
-    both = _both(commits)
-    seen = {
-        (box, gate): _Seen(in_failed[box], in_failed[gate], in_passed[box], in_passed[gate])
-        for gate in {box for box, _ in both}
-        if (in_failed := both.get((gate, True))) and (in_passed := both.get((gate, False)))
-        for box in in_failed.keys() | in_passed.keys()
-        if box != gate and in_failed[box] + in_passed[box] >= SHARED_MIN
-    }
+def orders(boxes: Mapping[str, Ended]) -> Collection[Order]:
+    """Return which of these boxes run depending on how others ended."""
+    ran = [(box, ended.ran) for box, ended in boxes.items()]
+    seen: dict[tuple[str, str], _Seen] = {}
+    for gate, (failed, passed) in boxes.items():
+        if not failed or not passed or (failed | passed).bit_count() < COMMITS_MIN:
+            continue
+        totals = failed.bit_count(), passed.bit_count()
+        for box, commits in ran:
+            both = (commits & failed).bit_count(), (commits & passed).bit_count()
+            if box != gate and sum(both) >= SHARED_MIN:
+                seen[box, gate] = _Seen(both[0], totals[0], both[1], totals[1])
     odds = min(ODDS_MAX, WAITING / len(seen)) if seen else 0.0
     follows = {pair: _follows(counts, odds) for pair, counts in sorted(seen.items())}
     return [Order(*pair, after) for pair, after in follows.items() if after is not None]
-
-
-def _both(commits: Mapping[Ended, int]) -> Mapping[tuple[str, bool], Counter[str]]:
-    """Return for each box that ran enough commits, and for how it ended there, on how many commits
-    each box ran, too.
-    """
-    ran = Counter[str]()
-    for ended, times in commits.items():
-        ran.update({box: times for box, _ in ended})
-    both: dict[tuple[str, bool], Counter[str]] = defaultdict(Counter)
-    for ended, times in commits.items():
-        for gate in ended:
-            if ran[gate[0]] >= COMMITS_MIN:
-                both[gate].update({box: times for box, _ in ended})
-    return both
 
 
 def _follows(seen: _Seen, odds: float) -> Follows | None:

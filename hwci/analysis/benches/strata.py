@@ -191,19 +191,15 @@ class _Results:
             np.searchsorted(group, np.arange(len(sizes))),
         )
         begins = np.searchsorted(cell[order], np.arange(len(cells)))
-        own, bad = (
-            np.add.reduceat(some[order], begins, axis=0, dtype=np.int64) for some in (ran, fails)
-        )
-        results, failed = (np.add.reduceat(some, first, axis=0) for some in (own, bad))
+        own, bad = (_added(some[order], begins) for some in (ran, fails))
+        results, failed = (_added(some, first) for some in (own, bad))
         starts = np.cumsum([0, *sizes])
         return cls(starts, on, cell, ran, fails, group, box, first, own, bad, results, failed)
 
     @cached_property
     def shared(self) -> Flags:
         """Of each group and test, whether two boxes ran it."""
-        import numpy as np
-
-        return np.add.reduceat(self.own > 0, self.first, axis=0, dtype=np.int64) > 1
+        return _added(self.own > 0, self.first) > 1
 
     @cached_property
     def counted(self) -> Flags:
@@ -272,6 +268,20 @@ class _Results:
             excess = failed - self.ran[runs][:, tests] @ expected
             if excess.any():
                 yield group, runs, excess
+
+
+def _added(rows: Bytes | Flags | Whole, begins: Whole) -> Whole:
+    """Return the sums of the rows from each beginning to the next. Most are of few rows, so the
+    first rows of all are added, then the second ones, and so on.
+    """
+    import numpy as np
+
+    sizes = np.diff(begins, append=len(rows))
+    sums = np.zeros((len(begins), rows.shape[1]), np.int64)
+    for nth in range(sizes.max(initial=0)):
+        longer = np.flatnonzero(sizes > nth)
+        sums[longer] += rows[begins[longer] + nth]
+    return sums
 
 
 def _batches(groups: Iterable[Sequence[Trial]]) -> Iterator[Sequence[Sequence[Trial]]]:

@@ -28,10 +28,9 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from hwci.analysis.benches.blame import Whole
+    from hwci.analysis.benches.blame import Flags, Whole
 
     Bytes = NDArray[np.uint8]
-    Flags = NDArray[np.bool_]
 
 LOST_TESTS_MIN = 3
 """So many failures in a row end a run that lost its board, at least."""
@@ -129,12 +128,16 @@ class _Tries(NamedTuple):
         """
         import numpy as np
 
-        several = np.bincount(self.commit)[self.commit] > 1
-        commits, row = np.unique(self.commit[several], return_inverse=True)
-        sides, column = np.unique(self.side[several], return_inverse=True)
-        runs, failed, first = np.zeros((3, len(commits), len(sides)), np.int64)
-        runs[row, column], failed[row, column] = self.runs[several], self.failed[several]
-        first[row, column] = self.first[several] - self.first.max(initial=0)
+        ran = np.bincount(self.commit)
+        several = ran[self.commit] > 1
+        row = np.cumsum(ran > 1)[self.commit[several]] - 1
+        ran_on = np.bincount(self.side[several]) > 0
+        sides, column = np.flatnonzero(ran_on), np.cumsum(ran_on)[self.side[several]] - 1
+        # A column after the other: there are many commits, of which each is summed up.
+        tries = np.zeros((3, len(sides), np.count_nonzero(ran > 1)), np.int64)
+        first = self.first - self.first.max(initial=0)
+        tries[:, column, row] = np.stack([self.runs, self.failed, first])[:, several]
+        runs, failed, first = tries.transpose(0, 2, 1)
         return sides, runs, failed, first
 
     def apart(self, groups: Flags) -> tuple[Whole, Whole, Whole]:
@@ -145,6 +148,8 @@ class _Tries(NamedTuple):
 
         sides, runs, failed, first = self.shared()
         groups = groups[:, sides]
+        if len(groups) == 1:
+            return sides, runs * groups, failed * groups
         runs, failed = (counts[:, None] * groups for counts in (runs, failed))
         order = (first[:, None] * groups).min(axis=2, initial=0).argsort(axis=1)[:, :, None]
         runs, failed = (np.take_along_axis(counts, order, axis=1) for counts in (runs, failed))
@@ -274,9 +279,13 @@ class Trials:
             here = slice(*np.searchsorted(run, [number, number + 1]))
             lost[here] = test[here] == loss.tests[0]
             is_told[here] = ~np.isin(test[here], loss.untold)
-        of_bench = np.fromiter((it.verdict is Verdict.INFRA for it in results), bool, size)
-        retries = np.fromiter((it.attempts - 1 for it in results), np.int64, size)
-        passed = np.fromiter((it.outcome is Outcome.PASS for it in results), bool, size)
+        # Few results differ, and most that are equal are one object.
+        ids = np.fromiter(map(id, results), np.int64, size)
+        _, first, kind = np.unique(ids, return_index=True, return_inverse=True)
+        unlike = [results[at] for at in first.tolist()]
+        of_bench = np.array([it.verdict is Verdict.INFRA for it in unlike], bool)[kind]
+        retries = np.array([it.attempts - 1 for it in unlike], np.int64)[kind]
+        passed = np.array([it.outcome is Outcome.PASS for it in unlike], bool)[kind]
         told = np.stack([np.ones_like(retries), lost, of_bench & ~lost, retries, retries - passed])
         order = np.argsort(test, kind="stable")
         order = order[is_told[order]]
@@ -296,21 +305,40 @@ class Trials:
     @cached_property
     def orders(self) -> Collection[Order]:
         """Which boxes run a commit depending on how a run on another box ended there."""
-        failed: dict[tuple[str, str], bool] = defaultdict(bool)
-        for run in self.found.runs:
-            if _is_trial(run):
-                failed[run.sha, run.box_key] |= any(_failed(run, test) for test in run.notable)
-        return orders(_ended((sha, box, has) for (sha, box), has in failed.items()))
+        import numpy as np
+
+        boxes, trial = max(1, len(self.boxes)), np.flatnonzero(self._cell >= 0)
+        ended, row = np.unique(self.commit[trial] * boxes + self.box[trial], return_inverse=True)
+        has_failed = [_has_failed(self.found.runs[at]) for at in trial.tolist()]
+        failed = np.bincount(row[np.array(has_failed, bool)], minlength=len(ended)) > 0
+        return orders(self._ended(*np.divmod(ended, boxes), failed))
+
+    def _ended(self, commit: Whole, box: Whole, failed: Flags) -> Mapping[str, Ended]:
+        """Return how commits ended on each box, of commits, boxes and whether they failed there."""
+        import numpy as np
+
+        flags = np.zeros((len(self.boxes), 2, len(self.commits)), bool)
+        flags[box, 1 - failed, commit] = True
+        return {
+            name: Ended(*(int.from_bytes(row.tobytes(), "little") for row in of_box))
+            for name, of_box in zip(
+                self.boxes, np.packbits(flags, axis=2, bitorder="little"), strict=True
+            )
+        }
 
     @cached_property
     def by_stratum(self) -> Mapping[Stratum, Sequence[Trial]]:
         """The trials of each commit, without reruns."""
-        waits, strata = _waits(self.orders), dict[Stratum, list[Trial]]()
+        strata: dict[Stratum, list[Trial]] = {}
         for sha, trials in self._by_commit.items():
             for trial in trials:
-                after = waits.get(box_of(trial.side), frozenset())
+                after = self._waits.get(box_of(trial.side), frozenset())
                 strata.setdefault(Stratum(sha, after), []).append(trial)
         return strata
+
+    @cached_property
+    def _waits(self) -> Mapping[str, frozenset[str]]:
+        return _waits(self.orders)
 
     @cached_property
     def _by_commit(self) -> Mapping[str, Sequence[Trial]]:
@@ -339,23 +367,31 @@ class Trials:
         cell = self.commit * len(self._sides) + side
         return np.where(np.array([*map(_is_trial, runs)], bool), cell, -1)
 
-    def _tries(self, test: int, sides: int) -> _Tries:
-        """Return the tries of a test. `sides`: so many are told apart, those with the same rest of
-        their number are one.
+    @cached_property
+    def _cells(self) -> tuple[Whole, Whole, Whole]:
+        """The commit and the side of each cell that has a trial, in their order, and the place of
+        the cell of each run among these; -1: it is no trial.
         """
         import numpy as np
 
+        cells, place = np.unique(self._cell, return_inverse=True)
+        none = np.searchsorted(cells, 0)
+        commit, side = np.divmod(cells[none:], max(1, len(self._sides)))
+        return commit, side, place - none
+
+    def _tries(self, test: int) -> _Tries:
+        """Return the tries of a test."""
+        import numpy as np
+
         told = self.told_of(test)
-        cell = self._cell[told.run]
-        is_trial = cell >= 0
-        commit, side = np.divmod(cell[is_trial], max(1, len(self._sides)))
-        side %= max(1, sides)
-        place, first, row = np.unique(
-            commit * max(1, sides) + side, return_index=True, return_inverse=True
-        )
-        has_failed = told.failed[is_trial] > 0
-        runs, failed = (np.bincount(rows, minlength=len(place)) for rows in (row, row[has_failed]))
-        return _Tries(commit[first], side[first], runs, failed, told.run[is_trial][first])
+        commit, side, place = self._cells
+        cell = place[told.run]
+        trial = np.flatnonzero(cell >= 0)
+        runs = np.bincount(cell[trial], minlength=len(commit))
+        failed = np.bincount(cell[trial[told.failed[trial] > 0]], minlength=len(commit))
+        first = np.zeros_like(commit)
+        first[cell[trial[::-1]]] = told.run[trial[::-1]]  # the last that is put there stays
+        return _Tries(*(column[runs > 0] for column in (commit, side, runs, failed, first)))
 
     @cached_property
     def _blames(self) -> dict[int, Blame[Side] | None]:
@@ -372,14 +408,20 @@ class Trials:
 
     def why_uncompared(self, test: int) -> Uncompared | None:
         """Return why the boxes of a test cannot be compared; None: they can."""
+        import numpy as np
+
         if self.blame_of(test) is not None:
             return None
+        sides, *counts, _ = self._tries(test).shared()
         # A box before its note and since then is one box.
-        boxes, runs, failed, _ = self._tries(test, len(self.boxes)).shared()
-        return uncompared([self.boxes[box] for box in boxes.tolist()], runs, failed)
+        boxes, column = np.unique(sides % len(self.boxes), return_inverse=True)
+        runs, failed = np.zeros((2, len(boxes), len(counts[0])), np.int64)
+        for of_boxes, of_sides in zip((runs, failed), counts, strict=True):
+            np.add.at(of_boxes, column, of_sides.T)
+        return uncompared([self.boxes[box] for box in boxes.tolist()], runs.T, failed.T)
 
     def _weighed(self, test: int) -> Blame[Side] | None:
-        tries = self._tries(test, len(self._sides))
+        tries = self._tries(test)
         sides, runs, failed = tries.apart(self._groups(tries))
         return blame([self._sides[side] for side in sides.tolist()], runs, failed)
 
@@ -387,21 +429,16 @@ class Trials:
         """Return the sides that are compared in groups that wait for the same boxes, as flags."""
         import numpy as np
 
-        names = [*map(box_of, self._sides)]
-        all_waits = _waits(self.orders)
-        ends = zip(
-            tries.commit.tolist(),
-            [names[side] for side in tries.side.tolist()],
-            (tries.failed > 0).tolist(),
-            strict=True,
-        )
-        waits = _waits(orders(_ended(ends)))
-        failed = {self._sides[side] for side in np.unique(tries.side[tries.failed > 0]).tolist()}
+        has_failed = tries.failed > 0
+        box = tries.side % max(1, len(self.boxes))
+        waits = _waits(orders(self._ended(tries.commit, box, has_failed)))
+        failed = {self._sides[side] for side in {*tries.side[has_failed].tolist()}}
         groups: dict[frozenset[str], list[int]] = defaultdict(list)
-        for at in np.unique(tries.side).tolist():
-            if self._is_taken(self._sides[at], failed):
-                box = names[at]
-                groups[all_waits.get(box, frozenset()) | waits.get(box, frozenset())].append(at)
+        for at in sorted({*tries.side.tolist()}):
+            side = self._sides[at]
+            if self._is_taken(side, failed):
+                after = (of.get(box_of(side), frozenset()) for of in (self._waits, waits))
+                groups[frozenset().union(*after)].append(at)
         several = [sides for sides in groups.values() if len(sides) > 1]
         flags = np.zeros((len(several), len(self._sides)), bool)
         for group, sides in zip(flags, several, strict=True):
@@ -473,14 +510,6 @@ def _numbered(names: Iterable[Side], values: Iterable[Side]) -> Whole:
     return np.array([*map(places.__getitem__, values)], np.int64)
 
 
-def _ended(ends: Iterable[tuple[object, str, bool]]) -> Mapping[Ended, int]:
-    """Return how often commits ended so, of each commit, box, and whether it failed there."""
-    ended: dict[object, set[tuple[str, bool]]] = defaultdict(set)
-    for commit, box, has_failed in ends:
-        ended[commit].add((box, has_failed))
-    return Counter(map(frozenset, ended.values()))
-
-
 def packed(sets: Iterable[int], width: int) -> Bytes:
     """Return sets of tests as rows of bytes, eight tests in each, the first in the lowest bit."""
     import numpy as np
@@ -533,3 +562,7 @@ def alike(trials: Sequence[Trial], check_time: Callable[[], None]) -> Iterator[S
 def _failed(run: RunOutcomes, test: int) -> bool:
     result = run.notable.get(test)
     return result is not None and result.outcome is Outcome.FAIL
+
+
+def _has_failed(run: RunOutcomes) -> bool:
+    return any(result.outcome is Outcome.FAIL for result in run.notable.values())

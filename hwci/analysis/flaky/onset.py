@@ -35,7 +35,7 @@ becomes so again is as rare as for any other test: of ten, hardly one does withi
 """
 _ROUNDS = 50
 """So many rounds find how many tests have which rate, to a digit or two."""
-_TOGETHER = 8
+_TOGETHER = 10
 """Chains of so many tests go step by step together: more would take more memory, and no less time.
 """
 
@@ -182,15 +182,21 @@ class _Chains:
         self._becomes, self._scale = np.empty_like(self._steady), np.empty_like(self._steady)
         states = np.zeros((3, *self._steady.shape[1:]))
         states[:2] = [[[1 - _FLAKY_AT_FIRST]], [[_FLAKY_AT_FIRST]]]
-        for at, change in enumerate(self._change):
+        _, flaky, fixed = states
+        others = states[::2]
+        changes = zip(self._change, 1 - self._change, self._becomes, strict=True)
+        weights = zip(self._steady, self._flaky, self._scale, strict=True)
+        for (change, stay, becomes), (if_steady, if_flaky, scale) in zip(
+            changes, weights, strict=True
+        ):
             changed = states * change
-            states *= 1 - change
-            states[1] += np.add(changed[0], changed[2], out=self._becomes[at])
-            states[2] += changed[1]
-            states[::2] *= self._steady[at]
-            states[1] *= self._flaky[at]
-            states /= np.add.reduce(states, out=self._scale[at])
-        self._flaky_last = states[1]
+            states *= stay
+            flaky += np.add(changed[0], changed[2], out=becomes)
+            fixed += changed[1]
+            others *= if_steady
+            flaky *= if_flaky
+            states /= np.add.reduce(states, out=scale)
+        self._flaky_last = flaky
 
     def onsets(self) -> Iterator[Onset]:
         """Yield the answer of each test.
@@ -205,12 +211,14 @@ class _Chains:
         stays[self._first[0], 0, self._first[1]] = 1
         chances, others = self._flaky, np.ones_like(stays[0])
         chances[self._first] *= _FLAKY_AT_FIRST
-        later = np.ones_like(steady[0])
-        for at in reversed(range(len(chances))):
-            chances[at] *= later
-            chances[at] /= self._scale[at]
-            later = stay[at, 1] * chances[at] + becomes[at] * others[1]
-            others *= stays[at]
+        later, fixed = np.ones_like(steady[0]), others[1]
+        steps = (some[::-1] for some in (chances, self._scale, stay[:, 1], becomes, stays))
+        for chance, scale, stay_flaky, becomes_flaky, stay_others in zip(*steps, strict=True):
+            np.multiply(chance, later, out=chance)
+            np.divide(chance, scale, out=chance)
+            later = stay_flaky * chance
+            later += becomes_flaky * fixed
+            others *= stay_others
         for first, test in zip(*self._first, strict=True):
             never = (1 - _FLAKY_AT_FIRST) * self._steady[first, test] * others[0, test]
             never /= self._scale[first, test]

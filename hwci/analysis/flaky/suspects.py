@@ -46,10 +46,15 @@ from hwci.engine.rules.labels import groups_of
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-    from hwci.analysis.benches.blame import Blame, Uncompared, Whole
-    from hwci.analysis.benches.trials import Flags, Side
+    from hwci.analysis.benches.blame import Blame, Flags, Numbers, Uncompared, Whole
+    from hwci.analysis.benches.trials import Side
     from hwci.analysis.flaky.onset import Rates
-    from hwci.analysis.outcomes import ProductOutcomes, RecordedRuns, RunOutcomes
+    from hwci.analysis.outcomes import (
+        FirstAttempts,
+        ProductOutcomes,
+        RecordedRuns,
+        RunOutcomes,
+    )
     from hwci.contract.boxes.benches import Note
     from hwci.contract.flaky.flaky_history import BoxHistory
     from hwci.contract.flaky.flaky_tests import FlakyTest
@@ -79,13 +84,7 @@ LOST_BY_CHANCE = 0.01
 
 
 _EARLIEST = datetime.min.replace(tzinfo=UTC)
-
-
-class LikelyCommit(NamedTuple):
-    """A commit, with the chance that it made the test flaky."""
-
-    commit: BranchCommit
-    chance: float
+_KINDS = [*CommitKind]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -232,7 +231,7 @@ def pending_by_test(
 ) -> Mapping[TestKey, Sequence[Group]]:
     """Return the pending failures of each of these tests that failed in the period."""
     pending: dict[TestKey, list[Group]] = defaultdict(list)
-    for group in groups_of(history, history.failures(Scope(), period, tests)):
+    for group in groups_of(history, history.never_passed_since(tests, period)):
         if group.label is Label.PENDING:
             lane = group.first.key.lane
             pending[lane.product, lane.test_id].append(group)
@@ -281,12 +280,14 @@ class Counted(NamedTuple):
         """Return the runs on these boxes."""
         import numpy as np
 
-        return self.where(np.isin(self.box, boxes))
+        return self.where(np.bincount(boxes, minlength=self.box.max(initial=0) + 1)[self.box] > 0)
 
     @property
     def places(self) -> list[int]:
         """The commits of these runs."""
-        return sorted({*self.at.tolist()})
+        import numpy as np
+
+        return np.flatnonzero(np.bincount(self.at)).tolist()
 
 
 class SeenProduct:
@@ -301,20 +302,40 @@ class SeenProduct:
         product: ProductOutcomes,
         notes: Mapping[str, Note] | None = None,
     ) -> None:
-        self._history, self._product, self._notes = history, product, notes or {}
+        self._history, self._product, self.notes = history, product, notes or {}
         self.trials = Trials(
-            product, history.check_time, {box: note.at for box, note in self._notes.items()}
+            product, history.check_time, {box: note.at for box, note in self.notes.items()}
         )
+
+    @cached_property
+    def _branch(self) -> str:
         ran: dict[str, int] = defaultdict(int)
-        for run in product.runs:
+        for run in self._product.runs:
             ran[run.branch] += run.hello_ok
-        self._branch = max(sorted(ran), key=ran.__getitem__)
-        shas = {run.sha for run in product.runs if run.hello_ok}
-        order = branch_order(history, product.product, self._branch, shas)
-        self._in_a_circle, self._order = order is None, order or []
-        self._at = {commit.sha: at for at, commit in enumerate(self._order)}
-        self._tried = self.trials.first_attempts()
-        self._alike = Counter(self._tried.values())  # how many tests have the same counts
+        return max(sorted(ran), key=ran.__getitem__)
+
+    @cached_property
+    def _placed_commits(self) -> Sequence[BranchCommit] | None:
+        shas = {run.sha for run in self._product.runs if run.hello_ok}
+        return branch_order(self._history, self._product.product, self._branch, shas)
+
+    @property
+    def order(self) -> Sequence[BranchCommit]:
+        """The commits of the branch in order; none if it is not known."""
+        return self._placed_commits or ()
+
+    @cached_property
+    def _at(self) -> Mapping[str, int]:
+        return {commit.sha: at for at, commit in enumerate(self.order)}
+
+    @cached_property
+    def _tried(self) -> Mapping[str, FirstAttempts]:
+        return self.trials.first_attempts()
+
+    @cached_property
+    def _alike(self) -> Counter[FirstAttempts]:
+        """How many tests have the same counts."""
+        return Counter(self._tried.values())
 
     @cached_property
     def lost_boards(self) -> LostBoards:
@@ -376,7 +397,7 @@ class SeenProduct:
             missing=suggestion if isinstance(suggestion, str) else None,
             tried=self.tried(row.test_id),
             blame=self.blame_of(row.test_id),
-            notes=self._notes,
+            notes=self.notes,
         )
 
     def blame_of(self, test_id: str) -> Blame[Side] | None:
@@ -467,7 +488,7 @@ class SeenProduct:
 
     def _missing(self, counted: Counted, boxes: Collection[str]) -> str | None:
         """Return what is missing to judge by these runs. `boxes`: those to blame, if some are."""
-        if self._in_a_circle:
+        if self._placed_commits is None:
             return "the order of the commits is not known: changes that were sent lead in a circle"
         runs, failed = len(counted.at), int(counted.failed.sum())
         where = f"of {listed(sorted(boxes))} on {self._branch}" if boxes else f"on {self._branch}"
@@ -514,50 +535,65 @@ class SeenProduct:
         )
 
     def _since(self, chances: Onset, counted: Counted) -> Since:
-        likely = self.likely(counted.places, chances)
-        within = sum(chances.at)
-        kinds: dict[CommitKind, float] = defaultdict(float)
-        for commit, chance in likely:
-            kinds[commit.kind] += chance / within if within else 0.0
-        total = fewest_that_hold(likely)
-        usual = Counter(commit.kind for commit, _ in likely)
+        import numpy as np
+
+        likely, chance = likeliest(counted.places, chances)
+        within, kinds = sum(chances.at), self._kinds[likely]
+        of_kinds = [*dict.fromkeys(kinds.tolist())]
+        part = chance / within if within else np.zeros_like(chance)
+        by_kind = np.bincount(kinds, part, len(_KINDS))[of_kinds].tolist()
+        usual = np.bincount(kinds, minlength=len(_KINDS))[of_kinds] / len(kinds)
+        named = {kind: _KINDS[kind] for kind in of_kinds}.values()
+        of_commits = np.zeros(len(self.order))
+        of_commits[likely] = chance
+        total = fewest_that_hold(chance)
+        shown = slice(min(total, SHOWN_MAX))
         return Since(
             branch=self._branch,
             before=chances.before + chances.never,
             suspects=tuple(
-                shapes.SuspectCommit(**vars(commit), chance=chance)
-                for commit, chance in likely[: min(total, SHOWN_MAX)]
+                shapes.SuspectCommit(**vars(self.order[at]), chance=chance)
+                for at, chance in zip(likely[shown].tolist(), chance[shown].tolist(), strict=True)
             ),
             suspects_total=total,
-            kinds=shapes.Kinds(**{kind.value: chance for kind, chance in kinds.items()}),
+            kinds=shapes.Kinds(
+                **{kind.value: part for kind, part in zip(named, by_kind, strict=True)}
+            ),
             begins_at=self._begins_at,
             is_first=self._is_first,
-            chances=dict.fromkeys(self._at, 0.0)
-            | {commit.sha: chance for commit, chance in likely},
-            by_kind=dict(kinds),
-            usual={kind: times / len(likely) for kind, times in usual.items()},
-            ends=self._ends(likely[:total], counted),
+            chances=dict(zip(self._at, of_commits.tolist(), strict=True)),
+            by_kind=dict(zip(named, by_kind, strict=True)),
+            usual=dict(zip(named, usual.tolist(), strict=True)),
+            ends=self._ends(likely[:total].tolist(), counted),
         )
 
-    def _ends(self, suspects: Sequence[LikelyCommit], counted: Counted) -> tuple[str, str] | None:
-        places = [self._at[suspect.commit.sha] for suspect in suspects]
-        failed = {*counted.at[counted.failed > 0].tolist()}
-        first, last = min(places), max(failed)
-        clean = [at for at in counted.places if at < first and at not in failed]
-        if not clean or last < max(places):
-            return None
-        return self._order[clean[-CLEAN_BEFORE:][0]].sha, self._order[last].sha
+    @cached_property
+    def _kinds(self) -> Whole:
+        """The kind of each commit, by its place in the list of kinds."""
+        import numpy as np
 
-    def likely(self, places: Sequence[int], chances: Onset) -> list[LikelyCommit]:
-        """Return each commit with its chance, likeliest first. What a step is worth is shared among
-        the commits that came with it.
-        """
-        likely = [
-            LikelyCommit(commit, chance / (at - before))
-            for at, before, chance in zip(places[1:], places, chances.at[1:], strict=False)
-            for commit in self._order[before + 1 : at + 1]
-        ]
-        return sorted(likely, key=lambda suspect: -suspect.chance)
+        return np.array([_KINDS.index(commit.kind) for commit in self.order], np.int64)
+
+    def _ends(self, suspects: Sequence[int], counted: Counted) -> tuple[str, str] | None:
+        failed = {*counted.at[counted.failed > 0].tolist()}
+        first, last = min(suspects), max(failed)
+        clean = [at for at in counted.places if at < first and at not in failed]
+        if not clean or last < max(suspects):
+            return None
+        return self.order[clean[-CLEAN_BEFORE:][0]].sha, self.order[last].sha
+
+
+def likeliest(places: Sequence[int], chances: Onset) -> tuple[Whole, Numbers]:
+    """Return the commits that came with a step, by their places, likeliest first, and the chance of
+    each. What a step is worth is shared among the commits that came with it. `places`: those of the
+    steps.
+    """
+    import numpy as np
+
+    commits = np.diff(places)
+    chance = np.repeat(np.array(chances.at[1:]) / commits, commits)
+    order = np.argsort(-chance, kind="stable")
+    return order + places[0] + 1, chance[order]
 
 
 def steps_of(counted: Counted) -> Whole:
@@ -607,14 +643,10 @@ def _is_broken(runs: Counted) -> bool:
     return len(runs.at) >= FAILURES_NEEDED and bool(all_failed)
 
 
-def fewest_that_hold(likely: Sequence[LikelyCommit]) -> int:
-    """Return how many of these, likeliest first, hold `SET_HOLDS` of all their chances."""
-    held, needed = 0.0, SET_HOLDS * sum(chance for _, chance in likely)
-    for number, (_, chance) in enumerate(likely, 1):
-        held += chance
-        if held >= needed:
-            return number
-    return len(likely)
+def fewest_that_hold(chances: Numbers) -> int:
+    """Return how many of these, the highest first, hold `SET_HOLDS` of the sum of all."""
+    held = chances.cumsum()
+    return int(held.searchsorted(SET_HOLDS * held[-1])) + 1
 
 
 def bisected(test: Intermittent) -> Intermittent:

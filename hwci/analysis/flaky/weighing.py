@@ -4,19 +4,26 @@ many it takes (ADR 0011).
 
 From one commit of a range on the test fails at some rate, before it hardly ever. Either all boxes
 have one rate or each its own, and no rate is known. This module knows results by their place in the
-range and by their box. It knows no commit, no test and no clock.
+range and by their box. It knows no commit, no test and no clock. numpy is imported when it is
+asked.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from __future__ import annotations
+
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import accumulate
-from math import exp, log, log1p, log2
-from typing import NamedTuple, TypeVar
+from math import exp, log, log1p
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from hwci.analysis.certainty import RUNS_MAX, SURE, log_beta
 from hwci.contract.flaky.bisection import AT_ONCE_MAX
 from hwci.contract.flaky.suspects import Effort
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from hwci.analysis.benches.blame import Numbers
 
 Value = TypeVar("Value")
 
@@ -39,7 +46,7 @@ class Counts(NamedTuple):
     failed: float = 0
     passed: float = 0
 
-    def plus(self, other: "Counts", times: float = 1) -> "Counts":
+    def plus(self, other: Counts, times: float = 1) -> Counts:
         """Return the sum of this one and so many times the other."""
         return Counts(self.failed + times * other.failed, self.passed + times * other.passed)
 
@@ -117,41 +124,57 @@ class _Side:
         ]
 
 
-def _of_sides(
-    counts: Sequence[ByBox], value_of: Callable[[_Side], Value]
-) -> Iterator[tuple[Value, Value]]:
-    """Yield for each commit a value of the results before it, and one of those from it on."""
-    # Most commits of an estimate have no run: the values stay as they are.
-    ran = [{box: more for box, more in by_box.items() if any(more)} for by_box in counts]
+def _weighed(
+    counts: Sequence[ByBox], boxes: Sequence[str] = ()
+) -> tuple[list[float], Mapping[str, Numbers]]:
+    """Return the logarithm of the chance of all results if the test fails since each commit, and
+    for each of these boxes two rows with a column for each commit: the rates before it, and from it
+    on.
+    """
+    import numpy as np
+
+    # Most commits of an estimate have no run: the chance and rates stay as they are.
+    ran: list[ByBox] = [
+        {box: more for box, more in by_box.items() if any(more)} for by_box in counts
+    ]
     before, after = _Side(_BEFORE), _Side(_AFTER)
-    for by_box in ran:
+    for by_box in filter(None, ran):
         after.add(by_box)
-    values = value_of(before), value_of(after)
-    for by_box in ran:
-        yield values
+    logs: list[float] = []
+    rates: list[list[list[float]]] = []
+    places: list[int] = []
+    for by_box, beside in zip(ran, [{}, *ran], strict=False):
+        if beside or not places:
+            logs.append(before.log_chance() + after.log_chance())
+            rates.append([before.rates(boxes), after.rates(boxes)])
+        places.append(len(logs) - 1)
         if by_box:
             before.add(by_box)
             after.add(by_box, -1)
-            values = value_of(before), value_of(after)
-
-
-def _log_chances(counts: Sequence[ByBox]) -> list[float]:
-    return [before + after for before, after in _of_sides(counts, _Side.log_chance)]
+    of_boxes = np.array(rates)[places].T
+    return [logs[place] for place in places], dict(zip(boxes, of_boxes, strict=True))
 
 
 def chances(counts: Sequence[ByBox]) -> list[float]:
     """Return the chance of each commit that the test fails since it. Before any run all have the
     same, the good one too: who calls it good may be wrong.
     """
-    logs = _log_chances(counts)
-    likely = [exp(value - max(logs)) for value in logs]
-    return [weight / sum(likely) for weight in likely]
+    logs, _ = _weighed(counts)
+    return _chances(logs)
+
+
+def _chances(logs: Sequence[float]) -> list[float]:
+    most = max(logs)
+    likely = [exp(value - most) for value in logs]
+    total = sum(likely)
+    return [weight / total for weight in likely]
 
 
 def contradict(counts: Sequence[ByBox]) -> bool:
     """Return whether a rate for each commit explains the counts far better than two rates do."""
-    logs = _log_chances(counts)
-    two = max(logs) + log(sum(exp(value - max(logs)) for value in logs) / len(logs))
+    logs, _ = _weighed(counts)
+    most = max(logs)
+    two = most + log(sum(exp(value - most) for value in logs) / len(logs))
     each = 0.0
     for by_box in filter(None, counts):
         side = _Side(_AFTER)
@@ -189,79 +212,80 @@ def most_telling(
     """Return runs to start at once, each on a box of its own: the one that is expected to tell most
     for its seconds, then the one that tells most beside it, whatever that gives, and so on.
     """
+    _, rates = _weighed(counts, [*seconds])
+    return _most_telling(rates, likely, seconds, at_once)
+
+
+def _most_telling(
+    rates: Mapping[str, Numbers],
+    likely: Sequence[float],
+    seconds: Mapping[str, float],
+    at_once: int,
+) -> list[TellingRun]:
+    import numpy as np
+
     free = sorted(seconds, key=lambda box: (seconds[box], box))
-    rates = _rates(counts, free)
-    ways: list[Sequence[float]] = [likely]
+    ways = np.array([likely])
     runs: list[TellingRun] = []
     while free and len(runs) < at_once:
         # Of boxes with the same rates only the cheapest can be the best.
-        unlike = {rates[box]: box for box in reversed(free)}.values()
+        unlike = {rates[box].tobytes(): box for box in reversed(free)}.values()
         candidates = [_best_on(box, rates[box], ways) for box in sorted(unlike, key=free.index)]
         best = max(candidates, key=lambda run: run.bits / max(seconds[run.box], 1))
         runs.append(best)
         free.remove(best.box)
-        ways = [*_split(ways, best.commit, rates[best.box])]
+        ways = _split(ways, best.commit, rates[best.box])
     return runs
 
 
-Rates = tuple[tuple[float, float], ...]
-"""Of each commit, if the test fails since it: the rates before it, and from it on."""
-
-
-def _rates(counts: Sequence[ByBox], boxes: Sequence[str]) -> dict[str, Rates]:
-    of_commits = [
-        zip(before, after, strict=True)
-        for before, after in _of_sides(counts, lambda side: side.rates(boxes))
-    ]
-    return dict(zip(boxes, zip(*of_commits, strict=True), strict=True))
-
-
-def _best_on(box: str, rates: Rates, ways: Sequence[Sequence[float]]) -> TellingRun:
+def _best_on(box: str, rates: Numbers, ways: Numbers) -> TellingRun:
     """Return the run on a box that tells most. `ways`: for each way in which the runs beside it may
-    end, the chance of it together with each commit.
+    end, a row with the chance of it together with each commit.
     """
-    passing = tuple((1 - before, 1 - after) for before, after in rates)
-    ends = [_left(way, pairs) for way in ways for pairs in (rates, passing)]
-    left = [*map(sum, zip(*ends, strict=True))]
-    best = min(range(len(left)), key=left.__getitem__)
-    known = sum(_times_log(sum(way)) - sum(map(_times_log, way)) for way in ways)
-    return TellingRun(best, box, known - left[best])
+    left = _left(ways, rates)
+    best = int(left.argmin())
+    known = _times_log(_sums(ways)) - _sums(_times_log(ways))
+    return TellingRun(best, box, sum(known.tolist()) - float(left[best]))
 
 
-def _split(ways: Sequence[Sequence[float]], at: int, rates: Rates) -> Iterator[Sequence[float]]:
-    """Yield the ways after one more run, without the unlikely ones."""
-    for way in ways:
-        fails = [
-            chance * (after if since <= at else before)
-            for since, (chance, (before, after)) in enumerate(zip(way, rates, strict=True))
-        ]
-        passes = [chance - failing for chance, failing in zip(way, fails, strict=True)]
-        yield from (way for way in (fails, passes) if sum(way) > _UNLIKELY)
+def _split(ways: Numbers, at: int, rates: Numbers) -> Numbers:
+    """Return the ways after one more run, without the unlikely ones."""
+    import numpy as np
+
+    before, after = rates
+    fails = ways * np.where(np.arange(len(before)) <= at, after, before)
+    split = np.stack([fails, ways - fails], axis=1).reshape(-1, len(before))
+    return split[_sums(split) > _UNLIKELY]
 
 
-def _left(way: Sequence[float], rates: Rates) -> list[float]:
-    """Return for a run at each commit what is left to know after it ends so, times the chance of
-    it. `way`: how the runs beside it end, as the chance of that together with each commit.
-    """
-    clean = [chance * before for chance, (before, _) in zip(way, rates, strict=True)]
-    broken = [chance * after for chance, (_, after) in zip(way, rates, strict=True)]
-    clean_logs, broken_logs = _upto(map(_times_log, clean)), _upto(map(_times_log, broken))
-    clean, broken = _upto(clean), _upto(broken)
-    return [
-        # The test fails at the run's commit already, or does not yet.
-        _times_log(failing + clean[-1] - passing) - (failing_log + clean_logs[-1] - passing_log)
-        for failing, passing, failing_log, passing_log in zip(
-            broken, clean, broken_logs, clean_logs, strict=True
-        )
-    ]
+def _left(ways: Numbers, rates: Numbers) -> Numbers:
+    """Return for a run at each commit what is left to know after it, over all ways."""
+    import numpy as np
+
+    ends = np.stack([rates, 1 - rates])  # it fails, or passes
+    chances = ways[:, None, None] * ends
+    logs = _times_log(chances).cumsum(axis=-1)
+    (clean, broken), (clean_logs, broken_logs) = (
+        np.moveaxis(some, 2, 0) for some in (chances.cumsum(axis=-1), logs)
+    )
+    # The test fails at the run's commit already, or does not yet.
+    left = _times_log(broken + clean[..., -1:] - clean)
+    left -= broken_logs + clean_logs[..., -1:] - clean_logs
+    total: Numbers = left.reshape(-1, left.shape[-1]).sum(axis=0)
+    return total
 
 
-def _upto(values: Iterable[float]) -> list[float]:
-    return [*accumulate(values)]
+def _sums(rows: Numbers) -> Numbers:
+    """Return the sum of each row, added up in its order."""
+    return rows.cumsum(axis=1)[:, -1]
 
 
-def _times_log(chance: float) -> float:
-    return chance * log2(chance) if chance > 0 else 0.0
+def _times_log(chances: Numbers) -> Numbers:
+    import numpy as np
+
+    logs = np.log2(chances, out=np.zeros_like(chances), where=chances > 0)
+    logs *= chances
+    return logs
 
 
 def effort(commits: int, rate: float, boxes: int) -> Effort | None:
@@ -280,18 +304,21 @@ def rounds_needed(commits: int, rate: float, at_once: int = 1) -> int | None:
     test fails at this rate since the middle one; None: more than `RUNS_MAX`. Each round gives what
     its runs give on average.
     """
-    boxes = {str(number): 1.0 for number in range(at_once)}
+    new, seconds = "new", {str(number): 1.0 for number in range(at_once)}
     since, box = (commits + 1) // 2, "any"
     counts = [{box: Counts()} for _ in range(commits + 1)]
     counts[0], counts[-1] = {box: Counts(0, 1)}, {box: Counts(1, 1 / rate - 1)}
     rounds = 0
     while rounds < RUNS_MAX:
-        likely = chances(counts)
+        logs, rates = _weighed(counts, [new])
+        likely = _chances(logs)
         bracket = bracket_of(likely)
         if bracket.first == bracket.last:
             return rounds
         times = max(1, rounds // _COARSE)
-        for commit, *_ in most_telling(counts, likely, boxes, at_once):
+        for commit, *_ in _most_telling(
+            dict.fromkeys(seconds, rates[new]), likely, seconds, at_once
+        ):
             failed = rate if commit >= since else 0
             more = Counts(failed, 1 - failed)
             counts[commit] = {box: counts[commit][box].plus(more, times)}

@@ -222,8 +222,8 @@ def _about_period(
     tests = set(keys)
     never_ran = (Product(REPOS[0], "never ran"), "boot"), (Product(REPOS[0], SUITES[0]), "never")
     some = [*sorted(tests)[::2], *never_ran]
-    of_some = history.failures(scope, period, some)
-    yield "failures of tests", sorted(of_some, key=lambda one: one.id)
+    since = history.never_passed_since(some, period)
+    yield "never_passed_since", sorted(since, key=lambda one: one.id)
     third = (period.end - period.start) / 3
     uneven = Slots(period, [period.start, period.start, period.start + third])
     for slots in (*(equal_slots(period, count) for count in (1, 7, 90)), uneven):

@@ -9,10 +9,11 @@ from hwci.analysis.flaky.onset import Onset, Rates, Step, onset
 from hwci.analysis.flaky.suspects import (
     FAILURES_NEEDED,
     Counted,
-    LikelyCommit,
     SeenProduct,
+    likeliest,
     steps_of,
 )
+from hwci.contract.flaky.suspects import BranchCommit
 from tests.simulation.calibration.page import recorded
 from tests.simulation.fleet import Cause, Kind, Plan, Simulated, planted, simulate
 
@@ -25,6 +26,13 @@ QUIET = Plan(base_rate=0.001)
 def sized(runs: int, boxes: int = 5) -> Plan:
     """Return a fleet of this size, in which tests hardly ever fail for no cause."""
     return replace(QUIET, runs=runs, boxes=boxes, boxes_at_once=min(boxes, 5))
+
+
+class LikelyCommit(NamedTuple):
+    """A commit, with the chance that it made the test flaky."""
+
+    commit: BranchCommit
+    chance: float
 
 
 class Case(NamedTuple):
@@ -65,7 +73,11 @@ class Case(NamedTuple):
 
     def likely(self) -> list[LikelyCommit]:
         """Return our chance for each commit."""
-        return self.seen.likely(self.places, self.onset())
+        places, chances = likeliest(self.places, self.onset())
+        return [
+            LikelyCommit(self.seen.order[at], chance)
+            for at, chance in zip(places.tolist(), chances.tolist(), strict=True)
+        ]
 
     def after(self, runs: int) -> "Case":
         """Return the same as it was after so many runs."""

@@ -17,9 +17,18 @@ from scipy.special import logsumexp, softmax
 
 from hwci.analysis.flaky.onset import FLAKY_RATES
 from hwci.analysis.flaky.suspect_words import LIKELY
-from hwci.analysis.flaky.suspects import FAILURES_NEEDED, STRONG, LikelyCommit, fewest_that_hold
+from hwci.analysis.flaky.suspects import FAILURES_NEEDED, STRONG, fewest_that_hold
 from hwci.contract.vocabulary import CommitKind
-from tests.simulation.calibration.cases import CASES, QUIET, RATES, Case, cases, planted_in, sized
+from tests.simulation.calibration.cases import (
+    CASES,
+    QUIET,
+    RATES,
+    Case,
+    LikelyCommit,
+    cases,
+    planted_in,
+    sized,
+)
 from tests.simulation.calibration.change_points import change_points, interval, rises
 from tests.simulation.calibration.page import Line, Part, reliability, share, table
 from tests.simulation.fleet import Cause, Kind, Plan, commits_of, planted
@@ -72,7 +81,7 @@ def said(case: Case, rates: Sequence[float] = ()) -> Said | None:
     not among the commits that are looked at, as it came with the first of them or before.
     """
     likely = observed(case, rates) if rates else case.likely()
-    size = fewest_that_hold(likely)
+    size = fewest_that_hold(np.array([one.chance for one in likely]))
     if case.truth not in {one.commit.sha for one in likely}:
         return None
     whole = sum(one.chance for one in likely)

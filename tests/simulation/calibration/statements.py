@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo
 
 from hwci.analysis.benches.blame import Blamed, OnCommit, blame
 from hwci.analysis.failures.incidents import failing_incidents
-from hwci.analysis.flaky.suspects import pending_by_test
+from hwci.analysis.flaky.suspects import SeenProduct, pending_by_test
 from hwci.analysis.one_test import one_test
 from hwci.analysis.one_test_words import About, Concluded, concluded
 from hwci.contract.statements import Statement
@@ -131,12 +131,13 @@ def said_of(fleet: Simulated, test_id: str = TEST) -> Concluded:
     starts = [run.started_at for run in runs.runs]
     period = Period(min(starts), max(starts))
     days = calendar_days(period, ZoneInfo("UTC"))
-    test = one_test(history, runs, (runs.product, test_id), days, "UTC")
+    seen = SeenProduct(history, runs)
+    test = one_test(history, seen, (runs.product, test_id), days, "UTC")
     assert test.all is not None
     key = runs.product, test_id
     pending = pending_by_test(history, [key], period).get(key, [])
     failing = failing_incidents(history, Scope(), period, test_id) if pending else []
-    return concluded(About(history, runs, test_id, pending, failing, {}), test, test.all)
+    return concluded(About(seen, test_id, pending, failing), test, test.all)
 
 
 def is_wrong(statement: Statement, cause: Cause) -> bool:

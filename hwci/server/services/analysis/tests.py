@@ -2,7 +2,7 @@
 """One test over a period, and the tests that there are (contract, "Answers beside the rules")."""
 
 from hwci.analysis.failures.incidents import failing_incidents
-from hwci.analysis.flaky.suspects import pending_by_test
+from hwci.analysis.flaky.suspects import SeenProduct, pending_by_test
 from hwci.analysis.one_test import one_test
 from hwci.analysis.one_test_words import About, concluded, with_words
 from hwci.contract.flaky.one_test import OneTest
@@ -33,19 +33,20 @@ class Tests(Analysis):
         product = Product(query.repo_key, query.suite)
 
         def work(reader: Reader) -> OneTest | None:
-            history, scope, _ = seen = asked(reader, viewer, query, period)
+            history, scope, _ = of_product = asked(reader, viewer, query, period)
             notes = notes_of(reader, viewer, period)
-            if note(tags, reader, viewer, seen, notes, bounds(days)):
+            if note(tags, reader, viewer, of_product, notes, bounds(days)):
                 return None
             runs = next(iter(history.outcomes(scope, period)), None)
-            test = one_test(history, runs, (product, query.test_id), days, query.zone)
-            if runs is None or test.all is None:
+            seen = None if runs is None else SeenProduct(history, runs, notes)
+            test = one_test(history, seen, (product, query.test_id), days, query.zone)
+            if seen is None or test.all is None:
                 require_known_test(history, product, query.test_id)
                 return test
             key = product, query.test_id
             pending = pending_by_test(history, [key], period).get(key, [])
-            failing = failing_incidents(*seen, query.test_id) if pending else []
-            about = About(history, runs, query.test_id, pending, failing, notes)
+            failing = failing_incidents(*of_product, query.test_id) if pending else []
+            about = About(seen, query.test_id, pending, failing)
             return with_words(test, concluded(about, test, test.all))
 
         return await self._storage.read(work, organization=viewer.org_id, person=viewer.id)

@@ -31,7 +31,7 @@ _NOTABLE = f"""
 SELECT i.test, r.box_key, r.started_at, i.attempts, i.outcome
 FROM report r INDEXED BY report_time
 {ITEMS}
-{_OF_PERIOD} AND {NOTABLE} AND i.test IN (SELECT j.value FROM json_each(?5) j)
+{_OF_PERIOD} AND {NOTABLE} AND +i.test IN (SELECT j.value FROM json_each(?5) j)
 """
 
 
@@ -67,10 +67,16 @@ class BoxAnswers(Answers):
         values = self._org, number, starts[0], codec.to_micros(slots.period.end)
         notable: dict[Cell, Notable] = {}
         rows = self._connection.rows(_NOTABLE, (*values, codec.numbers(name_of)))
-        for test, box_key, started_at, attempts, outcome in rows:
-            cell = Cell(test, box_key, bisect_right(starts, started_at) - 1)
+        alike = Counter(
+            (test, box_key, bisect_right(starts, started_at) - 1, attempts, outcome)
+            for test, box_key, started_at, attempts, outcome in rows
+        )
+        for (test, box_key, slot, attempts, outcome), times in alike.items():
+            cell = Cell(test, box_key, slot)
             items, tried, failed = notable.get(cell, Notable())
-            notable[cell] = Notable(items + 1, tried + attempts, failed + outcome)
+            notable[cell] = Notable(
+                items + times, tried + times * attempts, failed + times * outcome
+            )
         for cell, reports in self._reports(values, starts, mask_of(list(name_of))).items():
             of_cell = notable.get(cell, Notable())
             yield BoxRuns(product, name_of[cell.test], *cell[1:], reports, of_cell)

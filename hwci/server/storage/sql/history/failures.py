@@ -56,8 +56,11 @@ LEFT JOIN episode e
 """
 FAILING = f"{REPORTS} AND r.hello_ok = 1 {ITEMS} AND i.outcome = 1"
 """The failing items of products in a period."""
-_FAILING_OF_TESTS = f"{FAILING} AND i.test IN (SELECT j.value FROM json_each(?) j)"
-_WITH_GROUPS, _OF_TESTS = (
+OF_TESTS = "+i.test IN (SELECT j.value FROM json_each(?) j)"
+"""Items of some tests. The plus: a report has few items, which are sooner read than looked for one
+by one.
+"""
+_WITH_GROUPS, _NEVER_PASSED = (
     f"""
 WITH hit AS MATERIALIZED (
   SELECT DISTINCT
@@ -67,6 +70,7 @@ WITH hit AS MATERIALIZED (
   {failing}
   CROSS JOIN failure f ON f.org_id = i.org_id AND f.id = i.failure_id
   {_EPISODE}
+  {of_these}
 )
 SELECT h.fix_sha, {_FAILURE}
 FROM hit h
@@ -75,7 +79,10 @@ CROSS JOIN failure f INDEXED BY failure_lane
   AND f.test = h.test AND f.passed = h.passed AND f.rank BETWEEN h.first_rank AND h.last_rank
 {_PLACE}
 """
-    for failing in (FAILING, _FAILING_OF_TESTS)
+    for failing, of_these in (
+        (FAILING, ""),
+        (f"{FAILING} AND {OF_TESTS}", "WHERE f.passed = 0 AND e.fix_sha = ''"),
+    )
 )
 _TOGETHER = f"""
 WITH hit AS MATERIALIZED (
@@ -156,22 +163,21 @@ ORDER BY r.started_at DESC, r.run_id DESC, r.run_attempt DESC LIMIT 1
 class FailureAnswers(Answers):
     """Answers from `failure`, and from `report` and `item` along a branch."""
 
-    def failures(
-        self, scope: Scope, period: Period, tests: Collection[TestKey] | None = None
-    ) -> Sequence[Failure]:
-        if tests is None:
-            values = (*self._window(scope, period), self._org)
-            return self._failures(self._connection.rows(_WITH_GROUPS, values))
+    def failures(self, scope: Scope, period: Period) -> Sequence[Failure]:
+        values = (*self._window(scope, period), self._org)
+        return self._failures(self._connection.rows(_WITH_GROUPS, values))
+
+    def never_passed_since(self, tests: Collection[TestKey], period: Period) -> Sequence[Failure]:
         of_product: dict[Product, list[str]] = defaultdict(list)
         for product, test_id in tests:
-            if scope.holds(*product) and product in self._products:
+            if product in self._products:
                 of_product[product].append(test_id)
         rows = []
         for product, ids in of_product.items():
             numbers = self._test_numbers(self._products[product], ids).values()
             window = self._window(Scope(*product), period)
             values = (*window, codec.numbers(numbers), self._org)
-            rows += self._connection.rows(_OF_TESTS, values)
+            rows += self._connection.rows(_NEVER_PASSED, values)
         return self._failures(rows)
 
     def failing_items(self, scope: Scope, period: Period) -> Mapping[UUID, int]:
