@@ -262,7 +262,10 @@ class Metrics(Service):
                     return None
             return work(Asked(history, scope, period))
 
-        return await self._storage.read(look, organization=org_id, person=viewer.id)
+        question = None if tags is None else tags.question
+        return await self._storage.read(
+            look, organization=org_id, person=viewer.id, question=question
+        )
 
 
 def products_of(history: History, viewer: Viewer, query: ProductsQuery) -> ListPage[Product]:
