@@ -38,6 +38,7 @@ from hwci.engine.history import (
     Failure,
     LaneCommit,
     LaneRun,
+    Listing,
     MergeCounts,
     MergeState,
     Notable,
@@ -168,9 +169,7 @@ class FullHistory:
             for failure in failing
             if tests is None or (failure.key.lane.product, failure.key.lane.test_id) in tests
         ]
-        return [
-            *{member.id: member for failure in hit for member in self.together(failure)}.values()
-        ]
+        return self.with_groups([failure.id for failure in hit])
 
     def failing_items(self, scope: Scope, period: Period) -> Mapping[UUID, int]:
         of_scope = (
@@ -178,6 +177,15 @@ class FullHistory:
         )
         counts = {failure.id: len(self._failing_starts(failure, period)) for failure in of_scope}
         return {failure_id: items for failure_id, items in counts.items() if items}
+
+    def newest_failing(self, scope: Scope, period: Period, most: int) -> Listing[UUID]:
+        ids = sorted(self.failing_items(scope, period), key=lambda failure_id: failure_id.int)
+        ids.sort(key=lambda failure_id: self._by_id[failure_id].first.started_at, reverse=True)
+        return Listing(ids[:most], len(ids))
+
+    def with_groups(self, failures: Collection[UUID]) -> Sequence[Failure]:
+        together = (self.together(self._by_id[failure_id]) for failure_id in failures)
+        return [*{member.id: member for members in together for member in members}.values()]
 
     def flake_count(self, scope: Scope, period: Period) -> int:
         return self._flaky_items(scope, period).total()

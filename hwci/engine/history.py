@@ -396,6 +396,14 @@ class History(Protocol):
     def failing_items(self, scope: Scope, period: Period) -> Mapping[UUID, int]:
         """Number of failing items in the period by failure id; only failures with one."""
 
+    def newest_failing(self, scope: Scope, period: Period, most: int) -> Listing[UUID]:
+        """So many of these failures, the newest first by their first failing run, then by id, as
+        its text orders; and how many there are.
+        """
+
+    def with_groups(self, failures: Collection[UUID]) -> Sequence[Failure]:
+        """These failures, with all that count as one with them: see `failures`."""
+
     def flake_count(self, scope: Scope, period: Period) -> int:
         """Number of failing items in the period, of failures whose own commit passed and that have
         no review.

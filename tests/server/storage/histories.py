@@ -195,12 +195,23 @@ def questions(
     for period in periods(asked):
         for scope in scopes():
             yield from _about_period(history, scope, period)
+            yield from _about_newest(history, scope, period)
             yield from _about_episodes(history, scope, period)
     yield from _about_failures(history, asked)
     yield from _about_commits(history, facts)
     yield "products", list(history.products())
     yield "unassigned repositories", list(history.unassigned_repositories())
     yield "reviews", dict(history.reviews())
+
+
+def _about_newest(
+    history: RecordedRuns, scope: Scope, period: Period
+) -> Iterator[tuple[str, object]]:
+    for most in (1, 3, 99):
+        newest = history.newest_failing(scope, period, most)
+        yield "newest_failing", (list(newest.items), newest.total)
+        groups = history.with_groups(newest.items)
+        yield "with_groups", sorted(groups, key=lambda one: one.id)
 
 
 def _about_period(
