@@ -18,7 +18,7 @@ from uuid import UUID
 from hwci.contract.runs.commits import ChangeList
 from hwci.contract.runs.runs import TestResult
 from hwci.contract.vocabulary import Outcome, Trigger
-from hwci.engine.facts import FailureKey, Lane, Product
+from hwci.engine.facts import FailureKey, Lane, Product, TestKey
 from hwci.engine.history import ANYWHERE, History, Place, Scope, Where
 from hwci.engine.periods import Period
 
@@ -147,6 +147,13 @@ class RecordedRuns(History, Protocol):
     ) -> Sequence[tuple[str, float]]:
         """Box and seconds of each run of the period that reached the hardware and in which the test
         passed at the first attempt, in any order.
+        """
+
+    def ran_on(
+        self, tests: Collection[TestKey], period: Period
+    ) -> Mapping[TestKey, Collection[str]]:
+        """The boxes on which reports of the period that reached the hardware ran each of these
+        tests; none for one that nothing ran.
         """
 
     def ci_pages(self, scope: Scope, period: Period) -> Sequence[str]:

@@ -12,7 +12,16 @@ from hwci.analysis.outcomes import ProductOutcomes, RunOutcomes
 from hwci.contract.runs.commits import ChangeList
 from hwci.contract.runs.runs import TestResult
 from hwci.contract.vocabulary import Outcome
-from hwci.engine.facts import Facts, FailureKey, Lane, Product, Report, TestItem, failure_id
+from hwci.engine.facts import (
+    Facts,
+    FailureKey,
+    Lane,
+    Product,
+    Report,
+    TestItem,
+    TestKey,
+    failure_id,
+)
 from hwci.engine.full_history import FullHistory
 from hwci.engine.history import ANYWHERE, Place, Scope, Where
 from hwci.engine.periods import Period
@@ -131,6 +140,16 @@ class FullRecordedRuns(FullHistory):
             and period.start <= one.started_at <= period.end
             and not has_failed_attempt(item)
         ]
+
+    def ran_on(
+        self, tests: Collection[TestKey], period: Period
+    ) -> Mapping[TestKey, Collection[str]]:
+        ran: dict[TestKey, set[str]] = {test: set() for test in tests}
+        for one in self._facts.reports:
+            if one.hello_ok and period.start <= one.started_at <= period.end:
+                for item in one.tests:
+                    ran.get((Product(one.repo_key, one.suite), item.id), set()).add(one.box_key)
+        return ran
 
     def ci_pages(self, scope: Scope, period: Period) -> Sequence[str]:
         newest: dict[Product, Report] = {}
