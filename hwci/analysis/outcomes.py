@@ -154,6 +154,13 @@ class RecordedRuns(History, Protocol):
         passed at the first attempt, in any order.
         """
 
+    def ran_on(
+        self, tests: Collection[TestKey], period: Period
+    ) -> Mapping[TestKey, Collection[str]]:
+        """The boxes on which reports of the period that reached the hardware ran each of these
+        tests; none for one that nothing ran.
+        """
+
     def ci_pages(self, scope: Scope, period: Period) -> Sequence[str]:
         """The page of the CI job of the newest report of the period that names one, of each product
         with one, by repository and suite.

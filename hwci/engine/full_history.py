@@ -38,6 +38,7 @@ from hwci.engine.history import (
     Failure,
     LaneCommit,
     LaneRun,
+    Listing,
     MergeCounts,
     MergeState,
     Notable,
@@ -161,11 +162,7 @@ class FullHistory:
 
     def failures(self, scope: Scope, period: Period) -> Sequence[Failure]:
         failing = map(self._by_id.__getitem__, self.failing_items(scope, period))
-        return [
-            *{
-                member.id: member for failure in failing for member in self.together(failure)
-            }.values()
-        ]
+        return self.with_groups([failure.id for failure in failing])
 
     def failing_items(self, scope: Scope, period: Period) -> Mapping[UUID, int]:
         of_scope = (
@@ -173,6 +170,15 @@ class FullHistory:
         )
         counts = {failure.id: len(self._failing_starts(failure, period)) for failure in of_scope}
         return {failure_id: items for failure_id, items in counts.items() if items}
+
+    def newest_failing(self, scope: Scope, period: Period, most: int) -> Listing[UUID]:
+        ids = sorted(self.failing_items(scope, period), key=lambda failure_id: failure_id.int)
+        ids.sort(key=lambda failure_id: self._by_id[failure_id].first.started_at, reverse=True)
+        return Listing(ids[:most], len(ids))
+
+    def with_groups(self, failures: Collection[UUID]) -> Sequence[Failure]:
+        together = (self.together(self._by_id[failure_id]) for failure_id in failures)
+        return [*{member.id: member for members in together for member in members}.values()]
 
     def flake_count(self, scope: Scope, period: Period) -> int:
         return self._flaky_items(scope, period).total()

@@ -108,13 +108,14 @@ class FailingRun(NamedTuple):
     ci_run: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class Failure:
     """The state of one failure: what decides its label and its group.
 
     `passed`: its own commit passed for the test and box (semantics, 4.2).
     `next_pass`: the first passed commit with a later place on the branch, or None. A failure that
-    passed has none unless it is reviewed. `reviewed`: a review is stored at it.
+    passed has none unless it is reviewed. `reviewed`: a review is stored at it. Nobody changes one;
+    it is not frozen, as a period has thousands of them, and a frozen one takes twice as long.
     """
 
     id: UUID
@@ -138,7 +139,7 @@ class Decision(NamedTuple):
     rests_on: frozenset[str] = frozenset()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, unsafe_hash=True)
 class Episode:
     """Failures that count as one, but no flake that nobody reviewed: what its label and its class
     rest on, and what a table shows of it.
@@ -146,7 +147,7 @@ class Episode:
     `id`, `key` and `first`, the first failing run, are those of its first failure. `fix`: the first
     passed commit after it, or None. `reviewed`: its failures that have a review. `decision`: the
     automatic class as a store keeps it; None if it is not kept, or may be another one by now.
-    `number`: its row, where a store has one.
+    `number`: its row, where a store has one. Nobody changes one, as a failure.
     """
 
     id: UUID
@@ -393,6 +394,14 @@ class History(Protocol):
 
     def failing_items(self, scope: Scope, period: Period) -> Mapping[UUID, int]:
         """Number of failing items in the period by failure id; only failures with one."""
+
+    def newest_failing(self, scope: Scope, period: Period, most: int) -> Listing[UUID]:
+        """So many of these failures, the newest first by their first failing run, then by id, as
+        its text orders; and how many there are.
+        """
+
+    def with_groups(self, failures: Collection[UUID]) -> Sequence[Failure]:
+        """These failures, with all that count as one with them: see `failures`."""
 
     def flake_count(self, scope: Scope, period: Period) -> int:
         """Number of failing items in the period, of failures whose own commit passed and that have

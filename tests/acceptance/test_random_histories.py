@@ -16,6 +16,7 @@ from hwci.engine.history import Scope
 from hwci.engine.page.overview import read_page
 from hwci.engine.page.reading import read_failures
 from hwci.engine.page.tables import FailureSelection, labelled_failures
+from hwci.engine.page.tables import failures as list_failures
 from hwci.engine.periods import last_days
 from hwci.server.storage.ports import Reader, Storage
 from hwci.wire.base import parse_time
@@ -40,6 +41,10 @@ async def narrow_equals_full(store: Storage, org_id: UUID, story: Story) -> None
             every = FailureSelection(limit=EVERYTHING)
             failures = labelled_failures(some, every)
             assert failures == labelled_failures(others, every), (story.seed, view)
+            for offset in (0, 1):
+                few = FailureSelection(offset=offset, limit=3)
+                of_few = list_failures(narrow, scope, period, few)
+                assert of_few == labelled_failures(others, few), (story.seed, view)
 
     await store.read(look)
 

@@ -11,6 +11,7 @@ from typing import NoReturn
 import pytest
 
 from hwci.engine.history import History
+from hwci.engine.page import tables
 from hwci.server.http.connections import connection
 from hwci.server.services.ci_metrics import metrics as metrics_service
 from hwci.server.services.ci_metrics.ingest import Ingest
@@ -54,7 +55,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
 @pytest.fixture
 def endless(monkeypatch: pytest.MonkeyPatch) -> Endless:
     work = Endless()
-    monkeypatch.setattr(metrics_service, "read_failures", work)
+    monkeypatch.setattr(tables, "read_newest_failures", work)
     monkeypatch.setattr(metrics_service, "read_page", work)
     monkeypatch.setattr(metrics_service, "plan", work)
     return work

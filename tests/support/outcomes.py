@@ -150,6 +150,16 @@ class FullRecordedRuns(FullHistory):
             and not has_failed_attempt(item)
         ]
 
+    def ran_on(
+        self, tests: Collection[TestKey], period: Period
+    ) -> Mapping[TestKey, Collection[str]]:
+        ran: dict[TestKey, set[str]] = {test: set() for test in tests}
+        for one in self._facts.reports:
+            if one.hello_ok and period.start <= one.started_at <= period.end:
+                for item in one.tests:
+                    ran.get((Product(one.repo_key, one.suite), item.id), set()).add(one.box_key)
+        return ran
+
     def ci_pages(self, scope: Scope, period: Period) -> Sequence[str]:
         newest: dict[Product, Report] = {}
         for one in sorted(self._facts.reports, key=report_order):

@@ -10,6 +10,7 @@ looked at on its own box here, as its row of the table is.
 from collections import defaultdict
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from uuid import UUID
 
 from hwci.analysis.failures.one_cause import CauseKey, Ends, cause_of
@@ -19,7 +20,7 @@ from hwci.contract.runs.commits import Commit, CommitInShort, FilesOfKind
 from hwci.contract.vocabulary import FailureClass, FileKind, Label, Verdict
 from hwci.engine.facts import Lane
 from hwci.engine.history import History
-from hwci.engine.page.failures import Suspected, resolved_row, with_suspects
+from hwci.engine.page.failures import Suspected, resolved_rows, with_suspects
 from hwci.engine.page.reading import Classified
 from hwci.engine.page.tables import RESOLVED, matching
 from hwci.engine.rules.changes import ProductFiles, last_place
@@ -72,13 +73,9 @@ def causes_of(members: Iterable[Suspected]) -> list[CommonCause]:
     together: dict[CauseKey, list[Suspected]] = defaultdict(list)
     for member in members:
         episode = member.episode
-        ends = Ends(Label.RESOLVED, _fix(member), episode.verdict is Verdict.INFRA)
+        ends = Ends(Label.RESOLVED, episode.fix, episode.verdict is Verdict.INFRA)
         together[cause_of(episode.key, ends, member.suspects)].append(member)
     return [CommonCause(tuple(reversed(members))) for members in together.values()]
-
-
-def _fix(member: Suspected) -> str | None:
-    return None if member.fixed_at is None else member.episode.fix
 
 
 def to_review(shown: Sequence[CommonCause]) -> list[CommonCause]:
@@ -114,6 +111,8 @@ def described(
     """
     written = history.messages([member.episode.id for cause in shown for member in cause.members])
     listed, classifier = _listed(history, shown), Classifier(history)
+    members = [member for cause in shown for member in cause.members[:most]]
+    rows = iter(resolved_rows(history, members))
     causes = []
     for cause in shown:
         history.check_time()
@@ -127,7 +126,7 @@ def described(
                 id=ids[0],
                 tests_total=cause.tests,
                 boxes_total=cause.boxes,
-                failures=tuple(resolved_row(history, member) for member in cause.members[:most]),
+                failures=tuple(islice(rows, min(most, len(ids)))),
                 failures_total=len(ids),
                 messages=tuple(messages[:messages_most]),
                 messages_total=len(messages),
@@ -146,7 +145,7 @@ def _listed(history: History, shown: Sequence[CommonCause]) -> _Listed:
     shas: dict[str, set[str]] = defaultdict(set)
     for cause in shown:
         lane, sha = cause.members[0].episode.key
-        shas[lane.repo_key].update(filter(None, (sha, _fix(cause.members[0]))))
+        shas[lane.repo_key].update(filter(None, (sha, cause.members[0].episode.fix)))
     listed = {}
     for repo_key, wanted in shas.items():
         for sha, changes in history.first_listing(repo_key, sorted(wanted)).items():
@@ -158,7 +157,7 @@ def _told(cause: CommonCause, listed: _Listed) -> Iterator[Commit]:
     first = cause.members[0]
     lane, failed_on = first.episode.key
     known = {commit.sha: commit for commit in (first.suspects or ())[:_SUSPECTS_MAX]}
-    for sha in (failed_on, _fix(first)):
+    for sha in (failed_on, first.episode.fix):
         if sha is not None and (lane.repo_key, sha) in listed:
             known.setdefault(sha, listed[lane.repo_key, sha])
     yield from known.values()

@@ -28,7 +28,7 @@ from hwci.contract.runs.commits import ChangeList, Commit
 from hwci.contract.vocabulary import Label, Outcome, Verdict
 from hwci.engine.facts import Lane, Product, TestKey
 from hwci.engine.history import Episode, Failure, History, Scope
-from hwci.engine.periods import Period, equal_slots
+from hwci.engine.periods import Period
 from hwci.engine.rules.changes import UnderTest, broken_by
 from hwci.engine.rules.classify import Classifier
 from hwci.engine.rules.labels import label_of, review_of
@@ -351,7 +351,7 @@ def failing_incidents(
 
 
 def _ran_on(
-    history: History, incidents: Sequence[Incident], period: Period
+    history: RecordedRuns, incidents: Sequence[Incident], period: Period
 ) -> Mapping[TestKey, Collection[str]]:
     """Return the boxes on which the tests of incidents that are of one box ran in a period."""
     tests = {
@@ -360,10 +360,7 @@ def _ran_on(
         if len(incident.boxes) == 1
         for test in incident.tests
     }
-    ran: dict[TestKey, set[str]] = defaultdict(set)
-    for runs in history.box_runs(tests, equal_slots(period, 1)) if tests else ():
-        ran[runs.product, runs.test_id].add(runs.box_key)
-    return ran
+    return history.ran_on(tests, period)
 
 
 def _boxes_of(incident: Incident, ran_on: Mapping[TestKey, Collection[str]]) -> Collection[str]:

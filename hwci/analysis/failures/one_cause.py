@@ -9,7 +9,7 @@ suspected, or the bench is, those that fail together again and again have one, t
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from hwci.analysis.failures.co_failure import failing_together
@@ -52,10 +52,9 @@ class Failed(NamedTuple):
         return self.episode.key
 
     @property
-    def ends(self) -> Ends:
-        """How it ended."""
-        episode = self.episode
-        return Ends(self.label, episode.fix, episode.verdict is Verdict.INFRA)
+    def of_bench(self) -> bool:
+        """Whether the bench is blamed."""
+        return self.episode.verdict is Verdict.INFRA
 
 
 class Began(NamedTuple):
@@ -91,15 +90,18 @@ class _Pool(NamedTuple):
 
 def causes_of(history: RecordedRuns, period: Period, failed: Sequence[Failed]) -> list[Caused]:
     """Return the cause of each episode."""
-    stretches, numbers = _stretches(history, failed), range(len(failed))
-    pools = _pools(history, failed, stretches, numbers, {})
+    stretches = _stretches(history, failed)
+    tests: dict[object, list[int]] = defaultdict(list)
+    for at, one in enumerate(failed):
+        tests[_test_of(one)].append(at)
+    pools = _pools(history, failed, stretches, tests.values())
     common = _again_and_again(history, period, failed, pools)
     if common:
         # What fails beside them now and then is another pool.
-        tests = {_test_of(failed[at]) for at in numbers if failed[at].key in common}
-        theirs = [at for at in numbers if _test_of(failed[at]) in tests]
-        pools = [pool for pool in pools if _test_of(failed[pool.members[0]]) not in tests]
-        pools += _pools(history, failed, stretches, theirs, common)
+        apart = [*_apart(failed, tests.values(), common)]
+        theirs = {at for members in apart for at in members}
+        pools = [pool for pool in pools if pool.members[0] not in theirs]
+        pools += _pools(history, failed, stretches, apart)
     causes: dict[int, Caused] = {}
     for pool in pools:
         began, ends = pool.began, pool.ends
@@ -112,7 +114,7 @@ def causes_of(history: RecordedRuns, period: Period, failed: Sequence[Failed]) -
         for at in pool.members:
             passed = stretches[at].passed
             causes[at] = Caused(cause, began, ends, None if passed is None else passed.sha)
-    return [causes[at] for at in numbers]
+    return [causes[at] for at in range(len(failed))]
 
 
 def cause_of(first: FailureKey, ends: Ends, suspects: tuple[Commit, ...] | None) -> CauseKey:
@@ -146,45 +148,50 @@ def _pools(
     history: RecordedRuns,
     failed: Sequence[Failed],
     stretches: Sequence[Stretch],
-    numbers: Iterable[int],
-    common: Mapping[FailureKey, int],
+    tests: Iterable[Sequence[int]],
 ) -> list[_Pool]:
-    """Return the pools of the episodes with these numbers, which are all of some tests. `common`:
-    the numbers of what fails together again and again, which is apart from others.
-    """
-    of_test: dict[object, list[int]] = defaultdict(list)
-    for at in numbers:
-        of_test[_test_of(failed[at]), common.get(failed[at].key)].append(at)
+    """Return the pools of episodes, by their numbers, of each of these tests."""
     pools: list[list[int]] = []
-    for some in of_test.values():
+    for some in tests:
         history.check_time()
         parts = pooled([stretches[at] for at in some])
         pools += ([some[at] for at in members] for members in parts)
     began = _beginnings(history, failed, stretches, pools)
     return [
-        _Pool(
-            members,
-            how,
-            _ends([failed[at].ends for at in members], [stretches[at] for at in members]),
-        )
+        _Pool(members, how, _ends(failed, stretches, members))
         for members, how in zip(pools, began, strict=True)
     ]
+
+
+def _apart(
+    failed: Sequence[Failed], tests: Iterable[Sequence[int]], common: Mapping[FailureKey, int]
+) -> Iterator[Sequence[int]]:
+    """Yield the episodes of the tests with something in common, apart from others of the test.
+    `common`: the numbers of what fails together again and again.
+    """
+    for some in tests:
+        parts: dict[int | None, list[int]] = defaultdict(list)
+        for at in some:
+            parts[common.get(failed[at].key)].append(at)
+        if parts.keys() != {None}:
+            yield from parts.values()
 
 
 def _test_of(failed: Failed) -> tuple[object, ...]:
     """Return what the episodes of a pool have in common, whichever box they are of."""
     repo_key, suite, test_id, _, branch = failed.key.lane
-    return repo_key, suite, test_id, branch, failed.ends.of_bench
+    return repo_key, suite, test_id, branch, failed.of_bench
 
 
-def _ends(ends: Sequence[Ends], stretches: Sequence[Stretch]) -> Ends:
+def _ends(failed: Sequence[Failed], stretches: Sequence[Stretch], members: Sequence[int]) -> Ends:
     """Return how a pool ended: by the first pass on one of its boxes, after which none failed."""
-    passes = [stretch.passes for stretch in stretches if stretch.passes is not None]
-    is_pending = any(end.label is Label.PENDING for end in ends)
+    passes = [place for at in members if (place := stretches[at].passes) is not None]
+    is_pending = any(failed[at].label is Label.PENDING for at in members)
+    first = failed[members[0]]
     return Ends(
-        label=Label.PENDING if is_pending else ends[0].label,
+        label=Label.PENDING if is_pending else first.label,
         fix=min(passes).sha if passes else None,
-        of_bench=ends[0].of_bench,
+        of_bench=first.of_bench,
     )
 
 

@@ -36,16 +36,14 @@ class LabelledFailure:
 
 
 class Suspected(NamedTuple):
-    """What a row of a table is made of: an episode, its review and its class by the checks; the
-    commits that may have broken the test, as a run listed them, oldest first, None if unknown; and
-    when its fix passed first, None if nothing fixed it.
+    """What a row of a table is made of: an episode, its review and its class by the checks; and the
+    commits that may have broken the test, as a run listed them, oldest first, None if unknown.
     """
 
     episode: Episode
     review: Review | None
     automatic: Classification
     suspects: tuple[Commit, ...] | None
-    fixed_at: datetime | None
 
     @property
     def failure_class(self) -> FailureClass:
@@ -86,8 +84,8 @@ def describe(history: History, group: Group, classifier: Classifier) -> Resolved
     commits = len(group.failures)
     episode = Episode(first.id, first.key, first.first, last.key.sha, commits, group.fix)
     suspects = suspects_of(history, group, classifier)
-    row = Suspected(episode, group.review, classifier.automatic(group), suspects, fixed_at)
-    return replace(resolved_row(history, row), label=group.label)
+    row = Suspected(episode, group.review, classifier.automatic(group), suspects)
+    return replace(_resolved_row(history, row, fixed_at), label=group.label)
 
 
 def suspects_of(
@@ -104,7 +102,7 @@ def describe_rows(
     """Describe resolved episodes with their review and automatic class: as `describe`, but without
     asking for each failure.
     """
-    return [resolved_row(history, row) for row in with_suspects(history, rows)]
+    return resolved_rows(history, with_suspects(history, rows))
 
 
 def with_suspects(
@@ -112,20 +110,23 @@ def with_suspects(
 ) -> list[Suspected]:
     """Return resolved episodes with all that their rows are made of."""
     classifier = Classifier(history)
-    runs = history.episode_runs([episode for episode, *_ in rows])
+    changes = history.under_test([episode for episode, *_ in rows])
     tested = [
-        (episode.key, UnderTest(classifier.files_of(episode.key.lane.product), ran.under_test))
-        for (episode, *_), ran in zip(rows, runs, strict=True)
+        (episode.key, UnderTest(classifier.files_of(episode.key.lane.product), sent))
+        for (episode, *_), sent in zip(rows, changes, strict=True)
     ]
-    return [
-        Suspected(*row, suspects, ran.fixed_at)
-        for row, ran, suspects in zip(rows, runs, broken_by(history, tested), strict=True)
-    ]
+    broken = broken_by(history, tested)
+    return [Suspected(*row, suspects) for row, suspects in zip(rows, broken, strict=True)]
 
 
-def resolved_row(history: History, row: Suspected) -> ResolvedFailure:
-    """Return a resolved episode as its table shows it."""
-    episode, review, automatic, suspects, fixed_at = row
+def resolved_rows(history: History, rows: Sequence[Suspected]) -> list[ResolvedFailure]:
+    """Return resolved episodes as their table shows them."""
+    runs = history.episode_runs([row.episode for row in rows])
+    return [_resolved_row(history, row, ran.fixed_at) for row, ran in zip(rows, runs, strict=True)]
+
+
+def _resolved_row(history: History, row: Suspected, fixed_at: datetime | None) -> ResolvedFailure:
+    episode, review, automatic, suspects = row
     lane, run = episode.key.lane, episode.first
     shown, fix = shown_class(review, automatic).told, None
     if episode.fix is not None and fixed_at is not None:

@@ -6,21 +6,22 @@ classified, as the tiles count them; only rows that are shown are described, lat
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Container, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import NamedTuple, TypeVar
+from uuid import UUID
 
 from hwci.contract.flaky.flaky_tests import FlakyTest
 from hwci.contract.page.metrics import RealFwBugs
 from hwci.contract.runs.merges import Merge
 from hwci.contract.vocabulary import FailureClass, Label
 from hwci.engine.facts import Review
-from hwci.engine.history import Episode, History, Scope
+from hwci.engine.history import Episode, History, Listing, Scope
 from hwci.engine.page.failures import LabelledFailure, labelled
 from hwci.engine.periods import Period
 from hwci.engine.rules.classify import Classification, Classifier, shown_class
 from hwci.engine.rules.flakiness import flakiest
-from hwci.engine.rules.labels import groups_at, groups_of, label_of, review_of
+from hwci.engine.rules.labels import Group, groups_at, groups_of, label_of, review_of
 from hwci.engine.rules.merges import in_order
 
 OfEpisode = TypeVar("OfEpisode", "Resolved", "Classified")
@@ -161,12 +162,26 @@ def read_failures(history: History, scope: Scope, period: Period) -> Sequence[La
     """
     items = history.failing_items(scope, period)
     groups = groups_of(history, history.failures(scope, period))
-    rows = [
-        labelled(failure, group)
-        for group in groups
-        for failure in group.failures
-        if failure.id in items
-    ]
+    rows = [*_labelled(groups, items)]
     rows.sort(key=lambda row: row.failure.id.int)
     rows.sort(key=lambda row: row.failure.first.started_at, reverse=True)
     return rows
+
+
+def read_newest_failures(
+    history: History, scope: Scope, period: Period, most: int
+) -> Listing[LabelledFailure]:
+    """Read and label so many of the first of these failures; no others are read."""
+    newest = history.newest_failing(scope, period, most)
+    groups = groups_of(history, history.with_groups(newest.items))
+    rows = {row.failure.id: row for row in _labelled(groups, {*newest.items})}
+    return Listing([rows[failure_id] for failure_id in newest.items], newest.total)
+
+
+def _labelled(groups: Iterable[Group], of: Container[UUID]) -> Iterator[LabelledFailure]:
+    return (
+        labelled(failure, group)
+        for group in groups
+        for failure in group.failures
+        if failure.id in of
+    )

@@ -29,12 +29,15 @@ from hwci.contract.vocabulary import (
     ResolvedColumn,
 )
 from hwci.engine.facts import FailureKey, Lane
-from hwci.engine.history import History, Listing, SightedRun, Where
+from hwci.engine.history import History, Listing, Scope, SightedRun, Where
 from hwci.engine.page.failures import LabelledFailure, describe_rows
 from hwci.engine.page.merges import checking_run
-from hwci.engine.page.reading import Classified
+from hwci.engine.page.reading import Classified, read_failures, read_newest_failures
+from hwci.engine.periods import Period
 from hwci.engine.rules.merges import checks
 
+_NEWEST_MAX = 1000
+"""Failures; to read more of the newest takes as long as to read all."""
 Column = TypeVar("Column", bound=StrEnum)
 Row = TypeVar("Row")
 Value = str | float | datetime
@@ -316,6 +319,18 @@ def flakiest_tests(tests: Sequence[FlakyTest], selection: FlakySelection) -> Lis
         if selection.broken in {None, row.broken} and selection.flaked in {None, row.flaked}
     ]
     return FLAKIEST.listing(rows, selection)
+
+
+def failures(
+    history: History, scope: Scope, period: Period, selection: FailureSelection
+) -> Listing[LabelledFailure]:
+    """List the selected failures of a period. Of the first rows of all no others are read."""
+    first = FailureSelection(offset=selection.offset, limit=selection.limit)
+    end = None if selection.limit is None else selection.offset + selection.limit
+    if selection != first or end is None or end > _NEWEST_MAX:
+        return labelled_failures(read_failures(history, scope, period), selection)
+    newest = read_newest_failures(history, scope, period, end)
+    return Listing(newest.items[selection.offset :], newest.total)
 
 
 def labelled_failures(

@@ -385,6 +385,7 @@ class Storage(Protocol):
         short: bool = False,
         organization: UUID | None = None,
         person: UUID | None = None,
+        question: str | None = None,
         seconds: float = ANSWER_SECONDS,
     ) -> Result:
         """Run `work` on one consistent snapshot. It is stopped at its next question when
@@ -394,7 +395,8 @@ class Storage(Protocol):
         `short`: `work` looks up a few rows by key (who is calling, does the store answer). It has
         threads of its own, so that authentication never waits for a page to be computed.
         `organization`: one short and one long read of each is done at a time, the others wait.
-        `person`: who asks, a user or a key; theirs are done one after the other.
+        `person`: who asks, a user or a key; theirs are done one after the other. `question`: what
+        is asked, with the organization: where that took long before, it is soon begun again.
 
         Raises:
             OverloadedError: too many wait already, or its time is over.

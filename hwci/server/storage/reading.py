@@ -2,11 +2,13 @@
 """Short reads before long ones (ADR 0002).
 
 Nobody says of a caller's read how long it takes: each begins among the short ones, and one that
-has computed for `SHORT_SECONDS` is begun again among the long ones. This module does not know what
-is read, nor the driver.
+has computed for `SHORT_SECONDS` is begun again among the long ones. A question whose read was a
+long one before gets `_KNOWN_SECONDS`: enough to find that its caller has the answer. This module
+does not know what is read, nor the driver.
 """
 
 import asyncio
+from collections import OrderedDict
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
@@ -24,10 +26,14 @@ Result = TypeVar("Result")
 
 SHORT_SECONDS = 0.1
 """Processor seconds after which a read is a long one. A page of a large history takes 0.01."""
+_KNOWN_SECONDS = 0.01
+"""The same, if the read of its question was a long one before."""
 SHORT_WAIT_SECONDS = 1.0
 """Seconds after which it is one in any case, with what it waits for the database."""
 LATELY_SECONDS = 20.0
 """So long after a long read an organization begins its reads apart from those that have none."""
+_QUESTIONS_MAX = 1000
+"""Questions with long reads that are known; the one that was asked for longest ago goes first."""
 _FULL = "Too many of your requests are waiting; try again in a few seconds"
 
 
@@ -43,20 +49,31 @@ class Lane(Protocol):
 L = TypeVar("L", bound=Lane)
 
 
-class _First(Part):
-    """The time of a read among the short ones. It begins in the thread that reads."""
+class _Time:
+    """The time of a read. It begins in the thread that reads."""
 
-    def __init__(self, whole: Deadline) -> None:
-        super().__init__(whole, SHORT_WAIT_SECONDS)
+    def __init__(self) -> None:
         self._begun, self._used = monotonic(), thread_time()
+
+    def is_beyond(self, most: float) -> bool:
+        """Return whether it has used more seconds of the processor, or waited for long."""
+        passed = monotonic() - self._begun
+        if passed < most:
+            return False
+        return passed > SHORT_WAIT_SECONDS or thread_time() - self._used > most
+
+
+class _First(Part):
+    """The time of a read among the short ones. `most`: seconds of the processor."""
+
+    def __init__(self, whole: Deadline, most: float) -> None:
+        super().__init__(whole, SHORT_WAIT_SECONDS)
+        self._most, self._time = most, _Time()
 
     def check_time(self) -> None:
         """Raise `TakesLongError` if this takes long."""
         self._whole.check_time()
-        passed = monotonic() - self._begun
-        if passed < SHORT_SECONDS:
-            return
-        if passed > SHORT_WAIT_SECONDS or thread_time() - self._used > SHORT_SECONDS:
+        if self._time.is_beyond(self._most):
             raise TakesLongError
 
 
@@ -74,6 +91,7 @@ class Reads(Generic[L]):
         self._long = long
         self._persons = Turns(_FULL)
         self._long_begun: dict[UUID, float] = {}
+        self._long_questions: OrderedDict[str | None, None] = OrderedDict()
 
     async def run(
         self,
@@ -81,6 +99,7 @@ class Reads(Generic[L]):
         seconds: float,
         organization: UUID | None,
         person: UUID | None,
+        question: str | None,
     ) -> Result:
         """Do a read, which is begun again if it is long. Raises as `Threads.run`."""
         deadline = Deadline(seconds)
@@ -90,23 +109,29 @@ class Reads(Generic[L]):
             raise OverloadedError(NOT_BEGUN) from error
         try:
             if seconds > ANSWER_SECONDS:  # an operator's, who knows that it is long
-                return await self._take_long(read, deadline, organization)
+                return await self._take_long(read, deadline, organization, question)
             try:
-                return await self._try_short(read, deadline, organization)
+                return await self._try_short(read, deadline, organization, question)
             except TakesLongError:
-                return await self._take_long(read, deadline, organization)
+                return await self._take_long(read, deadline, organization, question)
         finally:
             end_turn()
 
     async def _try_short(
-        self, read: Callable[[L, Deadline], Result], deadline: Deadline, organization: UUID | None
+        self,
+        read: Callable[[L, Deadline], Result],
+        deadline: Deadline,
+        organization: UUID | None,
+        question: str | None,
     ) -> Result:
         """Do it in a lane for short reads. Raises `TakesLongError`: it is a long one."""
+        is_known = question in self._long_questions
+        most = _KNOWN_SECONDS if is_known else SHORT_SECONDS
 
         def job(lane: L) -> Result:
-            return read(lane, _First(deadline))
+            return read(lane, _First(deadline, most))
 
-        if organization not in self._long_begun:
+        if organization not in self._long_begun and not is_known:
             # It may be an honest page that Python searched for cycles in the midst of: try twice.
             with suppress(TakesLongError):
                 return await self._short.threads.run(
@@ -115,14 +140,32 @@ class Reads(Generic[L]):
         return await self._beside.threads.run(partial(job, self._beside), deadline, organization)
 
     async def _take_long(
-        self, read: Callable[[L, Deadline], Result], deadline: Deadline, organization: UUID | None
+        self,
+        read: Callable[[L, Deadline], Result],
+        deadline: Deadline,
+        organization: UUID | None,
+        question: str | None,
     ) -> Result:
+        def job(lane: L) -> tuple[Result, bool]:
+            time = _Time()
+            return read(lane, deadline), time.is_beyond(SHORT_SECONDS)
+
         if organization is not None:
             self._long_begun[organization] = monotonic()
             asyncio.get_running_loop().call_later(LATELY_SECONDS, self._forget, organization)
-        return await self._long.threads.run(
-            partial(read, self._long, deadline), deadline, organization
+        result, was_long = await self._long.threads.run(
+            partial(job, self._long), deadline, organization
         )
+        self._note(question, was_long=was_long)
+        return result
+
+    def _note(self, question: str | None, *, was_long: bool) -> None:
+        """Note whether the read of a question was long."""
+        self._long_questions.pop(question, None)
+        if was_long and question is not None:
+            self._long_questions[question] = None
+            if len(self._long_questions) > _QUESTIONS_MAX:
+                self._long_questions.popitem(last=False)
 
     def _forget(self, organization: UUID) -> None:
         begun = self._long_begun.get(organization)

@@ -195,12 +195,23 @@ def questions(
     for period in periods(asked):
         for scope in scopes():
             yield from _about_period(history, scope, period)
+            yield from _about_newest(history, scope, period)
             yield from _about_episodes(history, scope, period)
     yield from _about_failures(history, asked)
     yield from _about_commits(history, facts)
     yield "products", list(history.products())
     yield "unassigned repositories", list(history.unassigned_repositories())
     yield "reviews", dict(history.reviews())
+
+
+def _about_newest(
+    history: RecordedRuns, scope: Scope, period: Period
+) -> Iterator[tuple[str, object]]:
+    for most in (1, 3, 99):
+        newest = history.newest_failing(scope, period, most)
+        yield "newest_failing", (list(newest.items), newest.total)
+        groups = history.with_groups(newest.items)
+        yield "with_groups", sorted(groups, key=lambda one: one.id)
 
 
 def _about_period(
@@ -229,6 +240,7 @@ def _about_period(
     for slots in (*(equal_slots(period, count) for count in (1, 7, 90)), uneven):
         yield "box_runs", sorted(history.box_runs({*tests, *never_ran}, slots))
         yield "box_runs of some", sorted(history.box_runs(sorted(tests)[::3], slots))
+    yield "ran_on", history.ran_on({*tests, *never_ran}, period)
     yield "flake_count", history.flake_count(scope, period)
     yield "flaky_starts", list(history.flaky_starts(scope, period))
     yield "outcomes", by_name(history.outcomes(scope, period))

@@ -71,6 +71,36 @@ async def test_a_read_that_computes_for_long_is_begun_again_and_a_short_one_once
     assert (long, short) == (3, 1)
 
 
+async def test_a_question_whose_read_was_long_is_soon_begun_among_the_long_ones(
+    storage: Storage,
+) -> None:
+    lanes: list[bool] = []
+
+    def ask(seconds: float) -> "asyncio.Future[None]":
+        def work(reader: Reader) -> None:
+            lanes.append("long-reader" in threading.current_thread().name)
+            compute(reader, seconds)
+
+        return asyncio.ensure_future(
+            storage.read(work, organization=ACME.id, person=ADA, question="/failures")
+        )
+
+    long, short = 2 * reading.SHORT_SECONDS, reading.SHORT_SECONDS / 3
+    for seconds in (long, long, 0, short, short):
+        await ask(seconds)
+        lanes.append(False)
+
+    first = [False, False, True]
+    known, has_the_answer, is_short_now, short_again = (
+        [False, True],
+        [False],
+        [False, True],
+        [False],
+    )
+    expected = (first, known, has_the_answer, is_short_now, short_again)
+    assert lanes == [lane for begun in expected for lane in (*begun, False)]
+
+
 async def test_short_reads_of_colleagues_and_others_pass_a_long_one(storage: Storage) -> None:
     long = Long()
     first = await long.begin(storage, ADA)

@@ -84,4 +84,6 @@ class Analysis(Service):
             about = asked(reader, viewer, query, period)
             return None if note(tags, reader, viewer, about, moving(about)) else work(about)
 
-        return await self._storage.read(look, organization=viewer.org_id, person=viewer.id)
+        return await self._storage.read(
+            look, organization=viewer.org_id, person=viewer.id, question=tags.question
+        )

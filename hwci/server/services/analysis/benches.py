@@ -33,7 +33,9 @@ class Benches(Analysis):
                 return None
             return benches(*about, limits.PAGE_LIMIT_MAX, known)
 
-        return await self._storage.read(work, organization=viewer.org_id, person=viewer.id)
+        return await self._storage.read(
+            work, organization=viewer.org_id, person=viewer.id, question=tags.question
+        )
 
     async def show(self, viewer: Viewer, query: OneBoxQuery, tags: Tags) -> shapes.OneBox | None:
         """Return one box."""
@@ -46,7 +48,9 @@ class Benches(Analysis):
                 return None
             return one_box(*about, query.box_key, limits.PAGE_LIMIT_MAX, known)
 
-        return await self._storage.read(work, organization=viewer.org_id, person=viewer.id)
+        return await self._storage.read(
+            work, organization=viewer.org_id, person=viewer.id, question=tags.question
+        )
 
 
 ANSWERS: Answers = {

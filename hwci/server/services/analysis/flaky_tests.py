@@ -55,7 +55,9 @@ class FlakyTests(Analysis):
             whole = map(rows_of.whole, suspects.items, rates)
             return query.page_of(Listing([*whole], suspects.total))
 
-        return await self._storage.read(work, organization=viewer.org_id, person=viewer.id)
+        return await self._storage.read(
+            work, organization=viewer.org_id, person=viewer.id, question=tags.question
+        )
 
     async def over_time(
         self, viewer: Viewer, query: RankedHistoryQuery, tags: Tags

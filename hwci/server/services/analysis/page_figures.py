@@ -104,7 +104,9 @@ class PageFigures(Analysis):
                 tags.tag = None  # another time there may be time for them
             return shown
 
-        return await self._storage.read(work, organization=member.org_id, person=member.id)
+        return await self._storage.read(
+            work, organization=member.org_id, person=member.id, question=tags.question
+        )
 
 
 ANSWERS: Answers = {

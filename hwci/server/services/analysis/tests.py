@@ -49,7 +49,9 @@ class Tests(Analysis):
             about = About(seen, query.test_id, pending, failing)
             return with_words(test, concluded(about, test, test.all))
 
-        return await self._storage.read(work, organization=viewer.org_id, person=viewer.id)
+        return await self._storage.read(
+            work, organization=viewer.org_id, person=viewer.id, question=tags.question
+        )
 
     async def listed(self, viewer: Viewer, query: TestNamesQuery) -> ListPage[TestName]:
         """List the tests that reports name, by name. No runs are read, so this takes no time."""

@@ -29,7 +29,6 @@ from hwci.engine.page.overview import read_page
 from hwci.engine.page.plan import plan
 from hwci.engine.page.reading import (
     ResolvedTables,
-    read_failures,
     read_flakiest,
     read_merges,
     read_resolved,
@@ -184,8 +183,7 @@ class Metrics(Service):
         """List failures with their labels."""
 
         def work(about: Asked) -> ListPage[Failure]:
-            rows = read_failures(about.history, about.scope, about.period)
-            return query.page_of(tables.labelled_failures(rows, query.selection), failure_row)
+            return query.page_of(tables.failures(*about, query.selection), failure_row)
 
         return await self._answer(viewer, query, work, tags)
 
@@ -262,7 +260,10 @@ class Metrics(Service):
                     return None
             return work(Asked(history, scope, period))
 
-        return await self._storage.read(look, organization=org_id, person=viewer.id)
+        question = None if tags is None else tags.question
+        return await self._storage.read(
+            look, organization=org_id, person=viewer.id, question=question
+        )
 
 
 def products_of(history: History, viewer: Viewer, query: ProductsQuery) -> ListPage[Product]:

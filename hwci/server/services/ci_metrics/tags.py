@@ -26,12 +26,12 @@ class Tags:
 
     def __init__(
         self,
-        question: str = "",
+        question: str | None = None,
         known: Collection[str] = (),
         shared: SharedAnswers | None = None,
         alike: Hashable = None,
     ) -> None:
-        self._question = question
+        self.question = question
         self._known = known
         self._shared, self._alike = shared, alike
         self._made: Hashable | None = None
@@ -52,7 +52,7 @@ class Tags:
         """
         if state is None:
             return
-        made_of = "\n".join((_CODE, state.hex(), *map(repr, moving), self._question))
+        made_of = "\n".join((_CODE, state.hex(), *map(repr, moving), self.question or ""))
         self.tag = blake2b(made_of.encode(), digest_size=_BYTES).hexdigest()
         self.is_known = self.tag in self._known
         key = self._alike, self.tag

@@ -143,6 +143,7 @@ class PostgresqlStorage(Storage):
         short: bool = False,
         organization: UUID | None = None,
         person: UUID | None = None,
+        question: str | None = None,
         seconds: float = ANSWER_SECONDS,
     ) -> Result:
         """Run `work` on one consistent snapshot."""
@@ -153,7 +154,7 @@ class PostgresqlStorage(Storage):
         if short:
             return await self._look_up(look, Deadline(seconds))
         read = partial(self._look, look)
-        return await self._reads.run(read, seconds, organization, person)
+        return await self._reads.run(read, seconds, organization, person, question)
 
     def take_decided(self) -> Sequence[Decided]:
         """Return what reads decided since the last call."""

@@ -176,6 +176,7 @@ class SqliteStorage(Storage):
         short: bool = False,
         organization: UUID | None = None,
         person: UUID | None = None,
+        question: str | None = None,
         seconds: float = ANSWER_SECONDS,
     ) -> Result:
         """Run `work` on one consistent snapshot, in a reader's thread."""
@@ -185,7 +186,7 @@ class SqliteStorage(Storage):
 
         noted = partial(self._notes.run, work)
         if not short:
-            return await self._reads.run(read, seconds, organization, person)
+            return await self._reads.run(read, seconds, organization, person, question)
         deadline = Deadline(seconds)
         return await self._short.threads.run(partial(read, self._short, deadline), deadline)
 

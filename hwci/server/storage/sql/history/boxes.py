@@ -9,12 +9,12 @@ longer to join than it takes here to look one up.
 
 from bisect import bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from hwci.engine.facts import Product, TestKey
 from hwci.engine.history import BoxRuns, Notable
-from hwci.engine.periods import Slots
+from hwci.engine.periods import Period, Slots
 from hwci.engine.test_sets import mask_of, tests_in
 from hwci.server.storage.sql import codec
 from hwci.server.storage.sql.history.answers import ITEMS, NOTABLE, Answers
@@ -24,6 +24,11 @@ WHERE r.org_id = ?1 AND r.product_id = ?2 AND r.started_at BETWEEN ?3 AND ?4 AND
 """
 _REPORTS = f"""
 SELECT r.template_id, r.box_key, r.started_at
+FROM report r INDEXED BY report_time
+{_OF_PERIOD}
+"""
+_BOXES = f"""
+SELECT DISTINCT r.template_id, r.box_key
 FROM report r INDEXED BY report_time
 {_OF_PERIOD}
 """
@@ -56,6 +61,25 @@ class BoxAnswers(Answers):
             if product in self._products
             for runs in self._runs_of(product, test_ids, slots)
         ]
+
+    def ran_on(
+        self, tests: Collection[TestKey], period: Period
+    ) -> Mapping[TestKey, Collection[str]]:
+        ran_on: dict[TestKey, Collection[str]] = dict.fromkeys(tests, frozenset())
+        ends = codec.to_micros(period.start), codec.to_micros(period.end)
+        of_product: dict[Product, set[str]] = defaultdict(set)
+        for product, test_id in tests:
+            of_product[product].add(test_id)
+        for product in of_product.keys() & self._products.keys():
+            number = self._products[product]
+            rows = self._connection.rows(_BOXES, (self._org, number, *ends))
+            masks = self._connection.masks(self._org, {template for template, _ in rows})
+            ran: dict[str, int] = defaultdict(int)
+            for template, box_key in rows:
+                ran[box_key] |= masks[template]
+            for name, test in self._test_numbers(number, of_product[product]).items():
+                ran_on[product, name] = {box for box, those in ran.items() if those >> test & 1}
+        return ran_on
 
     def _runs_of(
         self, product: Product, test_ids: Sequence[str], slots: Slots

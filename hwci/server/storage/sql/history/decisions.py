@@ -141,19 +141,16 @@ _EPISODES = f"{_COLUMNS} {_PRODUCT} {_STARTED}"
 # Episodes of a lane do not overlap, but for flakes, which are one commit each: that of a failure is
 # the last to begin before it.
 _FAILED = f"""
-WITH hit AS MATERIALIZED (
-  SELECT DISTINCT (
-    SELECT o.number
-    FROM episode o INDEXED BY episode_lane
-    WHERE o.org_id = f.org_id AND o.product_id = f.product_id AND o.box_key = f.box_key
-      AND o.branch = f.branch AND o.test = f.test AND o.flake = f.passed AND o.first_rank <= f.rank
-    ORDER BY o.first_rank DESC LIMIT 1
-  ) AS number
-  {FAILING}
-  CROSS JOIN failure f
-    ON f.org_id = i.org_id AND f.id = i.failure_id AND (f.passed = 0 OR f.reviewed = 1)
+SELECT DISTINCT (
+  SELECT o.number
+  FROM episode o INDEXED BY episode_lane
+  WHERE o.org_id = f.org_id AND o.product_id = f.product_id AND o.box_key = f.box_key
+    AND o.branch = f.branch AND o.test = f.test AND o.flake = f.passed AND o.first_rank <= f.rank
+  ORDER BY o.first_rank DESC LIMIT 1
 )
-{_COLUMNS} FROM hit h CROSS JOIN episode e ON e.org_id = ? AND e.number = h.number
+{FAILING}
+CROSS JOIN failure f
+  ON f.org_id = i.org_id AND f.id = i.failure_id AND (f.passed = 0 OR f.reviewed = 1)
 """
 _NUMBERED = (
     f"{_COLUMNS} FROM json_each(?) j CROSS JOIN episode e ON e.org_id = ? AND e.number = j.value"
@@ -168,8 +165,8 @@ class EpisodeAnswers(Answers):
         return self._episodes(rows)
 
     def episodes_failed(self, scope: Scope, period: Period) -> Sequence[Episode]:
-        values = (*self._within(scope, period), self._org)
-        return self._episodes(self._connection.rows(_FAILED, values))
+        rows = self._connection.rows(_FAILED, self._within(scope, period))
+        return [*self._numbered(number for (number,) in rows).values()]
 
     def resolved(
         self,

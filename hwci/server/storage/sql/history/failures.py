@@ -10,14 +10,23 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import cache
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 from uuid import UUID
 
 from hwci.contract.vocabulary import Outcome
 from hwci.engine.derived.rows import Bench, Track
 from hwci.engine.facts import FailureKey, Lane, Product, TestKey
-from hwci.engine.history import Episode, FailingRun, Failure, LaneCommit, LaneRun, Place, Scope
+from hwci.engine.history import (
+    Episode,
+    FailingRun,
+    Failure,
+    LaneCommit,
+    LaneRun,
+    Listing,
+    Place,
+    Scope,
+)
 from hwci.engine.periods import Period
 from hwci.server.storage.sql import codec
 from hwci.server.storage.sql.codec import Stamp
@@ -60,17 +69,17 @@ OF_TESTS = "+i.test IN (SELECT j.value FROM json_each(?) j)"
 """Items of some tests. The plus: a report has few items, which are sooner read than looked for one
 by one.
 """
-_WITH_GROUPS, _NEVER_PASSED = (
+_FAILURE_OF = "CROSS JOIN failure f ON f.org_id = i.org_id AND f.id = i.failure_id"
+_AT_ONCE = 100
+_SOME = f"WHERE f.org_id = ? AND f.id IN ({', '.join('?' * _AT_ONCE)})"
+_WITH_GROUPS, _NEVER_PASSED, _OF_SOME = (
     f"""
 WITH hit AS MATERIALIZED (
   SELECT DISTINCT
     f.product_id, f.box_key, f.branch, f.test, f.passed,
     coalesce(e.first_rank, f.rank) AS first_rank, coalesce(e.last_rank, f.rank) AS last_rank,
     e.fix_sha
-  {failing}
-  CROSS JOIN failure f ON f.org_id = i.org_id AND f.id = i.failure_id
-  {_EPISODE}
-  {of_these}
+  {hit}
 )
 SELECT h.fix_sha, {_FAILURE}
 FROM hit h
@@ -79,11 +88,19 @@ CROSS JOIN failure f INDEXED BY failure_lane
   AND f.test = h.test AND f.passed = h.passed AND f.rank BETWEEN h.first_rank AND h.last_rank
 {_PLACE}
 """
-    for failing, of_these in (
-        (FAILING, ""),
-        (f"{FAILING} AND {OF_TESTS}", "WHERE f.passed = 0 AND e.fix_sha = ''"),
+    for hit in (
+        f"{FAILING} {_FAILURE_OF} {_EPISODE}",
+        f"{FAILING} AND {OF_TESTS} {_FAILURE_OF} {_EPISODE} WHERE f.passed = 0 AND e.fix_sha = ''",
+        f"FROM failure f {_EPISODE} {_SOME}",
     )
 )
+_NEWEST = f"""
+WITH hit AS MATERIALIZED (SELECT DISTINCT i.failure_id AS id {FAILING})
+SELECT f.id, (SELECT count(*) FROM hit h)
+FROM hit h
+CROSS JOIN failure f ON f.org_id = ? AND f.id = h.id
+ORDER BY f.first_started_at DESC, f.id LIMIT ?
+"""
 _TOGETHER = f"""
 WITH hit AS MATERIALIZED (
   SELECT f.product_id, f.box_key, f.branch, f.test, e.first_rank, e.last_rank, e.fix_sha
@@ -108,21 +125,17 @@ CROSS JOIN failure f INDEXED BY failure_lane
 {_PLACE}
 """
 IS_FLAKE = "f.passed = 1 AND f.reviewed = 0"
-FLAKY = (
-    f"{FAILING} CROSS JOIN failure f ON f.org_id = i.org_id AND f.id = i.failure_id AND {IS_FLAKE}"
-)
+FLAKY = f"{FAILING} {_FAILURE_OF} AND {IS_FLAKE}"
 _BY_ID = (
     f"SELECT e.fix_sha, {_FAILURE} FROM failure f{_PLACE}{_EPISODE} WHERE f.org_id = ? AND f.id = ?"
 )
 
-_AT_ONCE = 100
 _OF_FAILURE = """
 r.org_id = f.org_id AND r.sha = f.sha AND r.product_id = f.product_id AND r.box_key = f.box_key
   AND r.hello_ok = 1 AND r.branch = f.branch
 CROSS JOIN item i
   ON i.org_id = r.org_id AND i.report_id = r.id AND i.test = f.test AND i.outcome = 1
 """
-_SOME = f"WHERE f.org_id = ? AND f.id IN ({', '.join('?' * _AT_ONCE)})"
 _ATTEMPTS = f"""
 SELECT f.id, sum(i.attempts)
 FROM failure f
@@ -187,6 +200,15 @@ class FailureAnswers(Answers):
         )
         return {codec.uuid_of(failure_id): items for failure_id, items in rows}
 
+    def newest_failing(self, scope: Scope, period: Period, most: int) -> Listing[UUID]:
+        rows = self._connection.rows(_NEWEST, (*self._window(scope, period), self._org, most))
+        total = rows[0][1] if rows else 0
+        return Listing([codec.uuid_of(failure_id) for failure_id, _ in rows], total)
+
+    def with_groups(self, failures: Collection[UUID]) -> Sequence[Failure]:
+        rows = [*chain.from_iterable(self._rows_of_some(_OF_SOME, failures, self._org))]
+        return [*{failure.id: failure for failure in self._failures(rows)}.values()]
+
     def flaky_starts(self, scope: Scope, period: Period) -> Sequence[datetime]:
         rows = self._connection.rows(
             f"SELECT r.started_at {FLAKY} ORDER BY r.started_at", self._window(scope, period)
@@ -231,11 +253,17 @@ class FailureAnswers(Answers):
         return messages
 
     def _of_some(self, statement: str, failures: Collection[UUID]) -> Iterator[tuple[UUID, Any]]:
+        for failure_id, value in chain.from_iterable(self._rows_of_some(statement, failures)):
+            yield codec.uuid_of(failure_id), value
+
+    def _rows_of_some(
+        self, statement: str, failures: Collection[UUID], *values: object
+    ) -> Iterator[Sequence[Any]]:
+        """Yield the rows of a statement of some failures, for as many as it takes at once."""
         ids = iter([failure.bytes for failure in failures])
         while some := list(islice(ids, _AT_ONCE)):
             some += some[-1:] * (_AT_ONCE - len(some))  # the statement has that many places
-            for failure_id, value in self._connection.rows(statement, (self._org, *some)):
-                yield codec.uuid_of(failure_id), value
+            yield self._connection.rows(statement, (self._org, *some, *values))
 
     def last_outcome(self, lane: Lane, since: datetime) -> Outcome | None:
         placed = self._find(lane)

@@ -133,8 +133,7 @@ class PassAnswers(ShownAnswers):
                 for sha in (on.sha, *those)
             ]
         )
-        named = set(chain.from_iterable(among))
-        passed = self._passed_on(named)
+        passed = self._passed_on(set(chain.from_iterable(among)))
         # The last pass is the last one of these commits, or on one between that and the failure.
         spans: list[_Span | None] = []
         for (on, test), those in zip(placed, among, strict=True):
@@ -147,26 +146,29 @@ class PassAnswers(ShownAnswers):
             last = max((rank for rank in passes if rank < own), default=None)
             spans.append(None if last is None else _Span(on.branch, last, own - 1))
         within = self._commits_in([span for span in spans if span is not None])
-        between = self._passed_on(set(chain.from_iterable(within.values())) - named)
+        passed = self._passed_on(set(chain.from_iterable(within.values())))
         last_passes: list[str | None] = []
         for (on, test), those, span in zip(placed, among, spans, strict=True):
             passing = [
                 sha
                 for sha in (() if span is None else within[span])
-                if (passed if sha in named else between)[on.bench].get(sha, 0) >> test & 1
+                if passed[on.bench].get(sha, 0) >> test & 1
             ]
             last_passes.append(passing[-1] if passing and passing[-1] in those else None)
         return last_passes
 
     def _placed(self, failures: Sequence[FailureKey]) -> list[tuple[_On, int]]:
         """Return where each of these failures is, and the number of its test."""
-        numbers = self._numbers(lane for lane, _ in failures)
-        placed = []
-        for lane, sha in failures:
-            bench = Bench(self._products[lane.product], lane.box_key)
-            on = _On(bench, _Branch(lane.repo_key, lane.branch), sha)
-            placed.append((on, numbers[lane.product][lane.test_id]))
-        return placed
+        lanes = {lane for lane, _ in failures}
+        lines = {
+            lane: (Bench(product, lane.box_key), _Branch(lane.repo_key, lane.branch), test)
+            for lane, (product, test) in self._numbers(lanes).items()
+        }
+        return [
+            (_On(bench, branch, sha), test)
+            for lane, sha in failures
+            for bench, branch, test in [lines[lane]]
+        ]
 
     def _ranks(
         self, commits: Collection[tuple[_Branch, str]], back: int = 1

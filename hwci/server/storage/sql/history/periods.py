@@ -196,6 +196,17 @@ class PeriodAnswers(ChangesAnswers):
         return Period(codec.from_micros(min(times)), codec.from_micros(max(times)))
 
     def merges(self, scope: Scope, period: Period) -> Sequence[MergeState]:
+        about = scope, period
+        if about not in self._read_merges:
+            self._read_merges[about] = self._merges(*about)
+        return self._read_merges[about]
+
+    @cached_property
+    def _read_merges(self) -> dict[tuple[Scope, Period], Sequence[MergeState]]:
+        """Those that were asked for, as `_extents`."""
+        return {}
+
+    def _merges(self, scope: Scope, period: Period) -> Sequence[MergeState]:
         values = (self._org, *_ends(period), scope.repo_key, scope.suite)
         rows = self._connection.rows(f"{_MERGES} ORDER BY a.number", values)
         return [MergeState(ANNOUNCEMENT.read(row), checks > 0) for checks, *row in rows]

@@ -8,6 +8,7 @@ page on another machine waits for.
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import cached_property
 from typing import NamedTuple
 
 from hwci.contract.runs.commits import ChangeList
@@ -77,14 +78,31 @@ class ShownAnswers(ChangesAnswers):
         ]
 
     def under_test(self, episodes: Sequence[Episode]) -> Sequence[ChangeList | None]:
-        rows = self._connection.rows(_UNDER_TEST, (_numbers(episodes), self._org))
-        self._load_changes(number for *_, number in rows)
-        changes = {(*commit,): self._read_changes[number] for *commit, number in rows}
-        return [
-            changes.get((lane.repo_key, episode.first.workflow, lane.branch, sha))
+        commits = [
+            (lane.repo_key, episode.first.workflow, lane.branch, sha)
             for episode in episodes
             for lane, sha in [episode.key]
         ]
+        known = self._tested
+        unread = {
+            commit: episode
+            for commit, episode in zip(commits, episodes, strict=True)
+            if commit not in known
+        }
+        if unread:
+            values = (_numbers(unread.values()), self._org)
+            rows = self._connection.rows(_UNDER_TEST, values)
+            self._load_changes(number for *_, number in rows)
+            known.update(dict.fromkeys(unread))
+            known.update({(*commit,): self._read_changes[number] for *commit, number in rows})
+        return [known[commit] for commit in commits]
+
+    @cached_property
+    def _tested(self) -> dict[tuple[str, ...], ChangeList | None]:
+        """The changes under test of commits that were asked for: several answers of a page are
+        about the same.
+        """
+        return {}
 
     def elsewhere(
         self, groups: Sequence[Collection[FailureKey]]
@@ -99,8 +117,8 @@ class ShownAnswers(ChangesAnswers):
         for group in groups:
             tests: dict[_On, list[int]] = defaultdict(list)
             for lane, sha in group:
-                on = _On(sha, self._products[lane.product], lane.box_key)
-                tests[on].append(numbers[lane.product][lane.test_id])
+                product, test = numbers[lane]
+                tests[_On(sha, product, lane.box_key)].append(test)
             outcomes.append(
                 {
                     (box_key, outcome)
@@ -112,23 +130,40 @@ class ShownAnswers(ChangesAnswers):
         return outcomes
 
     def _passed_on(self, shas: Collection[str]) -> Mapping[Bench, Mapping[str, int]]:
-        """Return the tests that passed on these commits, by bench and commit."""
-        passed: dict[Bench, dict[str, int]] = defaultdict(lambda: defaultdict(int))
-        if shas:
-            rows = self._connection.rows(_RAN, (codec.texts(shas), self._org))
+        """Return the tests that passed on these commits, by bench and commit; others may be among
+        them. Each commit is read once.
+        """
+        passed = self._passes
+        if unread := set(shas) - self._read_shas:
+            self._read_shas.update(unread)
+            rows = self._connection.rows(_RAN, (codec.texts(unread), self._org))
             masks = self._connection.masks(self._org, {template for _, _, _, template, _ in rows})
             for sha, product, box_key, template, fails in rows:
                 passed[Bench(product, box_key)][sha] |= masks[template] & ~codec.unpack_mask(fails)
         return passed
 
-    def _numbers(self, lanes: Iterable[Lane]) -> Mapping[Product, Mapping[str, int]]:
-        """Return the numbers of the tests of these lanes, by product."""
+    @cached_property
+    def _read_shas(self) -> set[str]:
+        return set()
+
+    @cached_property
+    def _passes(self) -> dict[Bench, dict[str, int]]:
+        """The tests that passed on the commits that were read, by bench and commit."""
+        return defaultdict(lambda: defaultdict(int))
+
+    def _numbers(self, lanes: Collection[Lane]) -> Mapping[Lane, tuple[int, int]]:
+        """Return the numbers of the product and of the test of each of these lanes."""
         tests: dict[Product, set[str]] = defaultdict(set)
         for lane in lanes:
             tests[lane.product].add(lane.test_id)
-        return {
+        numbers = {
             product: self._test_numbers(self._products[product], ids)
             for product, ids in tests.items()
+        }
+        return {
+            lane: (self._products[product], numbers[product][lane.test_id])
+            for lane in lanes
+            for product in [lane.product]
         }
 
     def _passed(self, template: int, fails: bytes | None) -> int:
@@ -136,5 +171,5 @@ class ShownAnswers(ChangesAnswers):
         return self._connection.mask(self._org, template) & ~codec.unpack_mask(fails)
 
 
-def _numbers(episodes: Sequence[Episode]) -> codec.Numbers:
+def _numbers(episodes: Iterable[Episode]) -> codec.Numbers:
     return codec.numbers(episode.number for episode in episodes if episode.number is not None)
