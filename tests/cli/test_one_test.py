@@ -56,6 +56,14 @@ def test_each_box_has_a_row_with_its_rate_and_what_its_runs_did(signed_in: Comma
 
 
 @pytest.mark.usefixtures("with_reports")
+def test_beside_the_row_of_one_box_stands_of_which_boxes_the_rest_is(signed_in: Command) -> None:
+    _, out, err = signed_in("tests", "show", "i2c", *PRODUCT, "--box", "bench-1", COLUMNS="200")
+
+    assert ("bench-1 " in out, "bench-2 " in out) == (True, False)
+    assert "The row is of bench-1; what is said here is of all boxes of the test." in err
+
+
+@pytest.mark.usefixtures("with_reports")
 def test_a_program_reads_the_same_figures_as_json_and_csv(signed_in: Command) -> None:
     found = json.loads(signed_in("tests", "show", "i2c", *PRODUCT, "--json").out)
     out = signed_in("tests", "show", "i2c", *PRODUCT, "--output", "csv").out

@@ -66,7 +66,7 @@ def show(
             render.note(narrowing.nothing_fits(server, filters, "run"))
             if form is render.Format.TABLE:
                 return
-    one_test.show(answer, form, server.links)
+    one_test.show(answer, form, server.links, box)
 
 
 def _layout(view: tables.View) -> "tables.Layout[TestName]":

@@ -17,8 +17,12 @@ if TYPE_CHECKING:
     from hwci.contract.flaky.one_test import Given, OneTest, TriesOnBox
 
 
-def show(test: OneTest, form: Format, links: Links | None = None) -> None:
-    """Write the answer in the form that was asked for. JSON is the API's own."""
+def show(
+    test: OneTest, form: Format, links: Links | None = None, only_box: str | None = None
+) -> None:
+    """Write the answer in the form that was asked for. JSON is the API's own. `only_box`: that of
+    the rows; what is said of a test is of all its boxes.
+    """
     if form is Format.JSON:
         render.emit_json(test)
         return
@@ -26,6 +30,8 @@ def show(test: OneTest, form: Format, links: Links | None = None) -> None:
         for line in (_head(test), test.answer, test.says):
             if line:
                 render.note(line)
+        if only_box is not None:
+            render.note(f"The row is of {only_box}; what is said here is of all boxes of the test.")
     render.emit(boxes(test.period.end), test.boxes, form, links)
     if form is Format.TABLE and test.all is not None:
         more = test.boxes_total - len(test.boxes)
