@@ -164,8 +164,8 @@ RAW = re.compile(r"undefined|NaN|\[object|Invalid Date|Error\b|null\b|Something 
 
 VALUES = ("nothing", LONG)
 WRITTEN = {
-    (path, value): rounds(names[first :: len(VALUES)] or names, names)
-    for path, names in PARAMETERS.items()
+    (path, value): rounds(names[(place + first) % 2 :: 4] or names, names)
+    for place, (path, names) in enumerate(PARAMETERS.items())
     for first, value in enumerate(VALUES)
 }
 """Which parameters have which value, for each page: in `make soak` all have both."""
