@@ -11,6 +11,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.support.asking import ask, ci_key
+from tests.support.soak import rounds
 from tests.web.conftest import Dashboard
 from tests.web.live import Site, site
 from tests.web.reading import SCHEMES
@@ -200,7 +201,7 @@ def test_names_of_boxes_and_branches_are_whole_in_the_list_of_runs(
         assert bottoms.count(max(bottoms)) > 1, f"no filter stands alone in a row of {width}"
 
 
-@pytest.mark.parametrize("by", ["failure", "cause"])
+@pytest.mark.parametrize("by", rounds(["cause"], ["failure", "cause"]))
 def test_a_table_of_failures_shows_its_buttons_at_1024_pixels(
     page: Page, demo: Dashboard, by: str
 ) -> None:
@@ -214,7 +215,7 @@ def test_a_table_of_failures_shows_its_buttons_at_1024_pixels(
         assert page.locator(f"{part} .table-scroll").evaluate_all(OUT_OF_SIGHT) == [0]
 
 
-@pytest.mark.parametrize("name", ["failures", "runs"])
+@pytest.mark.parametrize("name", rounds(["runs"], ["failures", "runs"]))
 def test_on_a_phone_a_list_begins_with_a_few_rows_and_a_click_shows_more(
     page: Page, demo: Dashboard, name: str
 ) -> None:
