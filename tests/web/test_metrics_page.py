@@ -240,10 +240,10 @@ def test_each_flaky_test_says_whether_it_fails_now_or_whom_to_suspect(
 def test_flaky_tests_are_ranked_by_what_their_rate_is_at_least_if_that_is_chosen(
     page: Page, metrics: str, demo: Dashboard
 ) -> None:
-    query = "ci-analysis/flaky-tests?days=90&flaked=true&rankBy=lowerBound&detail=rates"
+    query = "ci-analysis/flaky-tests?days=30&flaked=true&rankBy=lowerBound&detail=rates"
     told = asked(demo, metrics, query)["items"]
     table, tests = part(page, "flaky"), rows(page, "flaky").locator("td:first-child > a")
-    page.goto(f"{metrics}?days=90&flaky.tests=flaked&flaky.rows=all")
+    page.goto(f"{metrics}?days=30&flaky.tests=flaked&flaky.rows=all")
     expect(tests).to_have_count(len(told))
     plain = tests.all_inner_texts()
     # Two products may have a test of the same name.
