@@ -311,10 +311,8 @@ def test_an_unfolded_cause_leads_to_the_box_and_the_test_of_each_failure(reader:
     page = reader.page
     query = {"days": 90, "toReview": "true", "limit": 100}
     causes = reader.ask("ci-analysis/causes", **query)["items"]
-    for address, within in (
-        ("metrics?days=90&other=open&other.by=cause", "#other"),
-        ("review?days=90", ".cause"),
-    ):
+    places = (("metrics?days=90&other=open&other.by=cause", "#other"), ("review?days=90", ".cause"))
+    for address, within in rounds(places[:1], places):
         page.goto(f"{reader.home}/{address}")
         if within == "#other":
             page.locator("#other tbody .fold").first.click()
