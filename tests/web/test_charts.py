@@ -25,7 +25,7 @@ from tests.web.reading import (
     between,
     each_day,
     luminance,
-    of_each_period_and_product,
+    of_one_period_and_product,
     percent,
     rows,
 )
@@ -120,7 +120,7 @@ def text(day: Any, title: str) -> str:
     return words
 
 
-@of_each_period_and_product
+@of_one_period_and_product
 def test_each_day_says_the_figures_of_the_api_in_the_zone_of_the_reader(
     page: Page, demo: Dashboard, days: int, of: dict[str, str]
 ) -> None:

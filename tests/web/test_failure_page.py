@@ -194,7 +194,7 @@ def test_failures_that_the_demo_does_not_have_are_shown_too(owner: Reader, test_
 @pytest.mark.parametrize(
     "reason",
     rounds(
-        ["changes_incomplete", "fix_mixed"],
+        ["changes_incomplete"],
         [None, "fix_mixed", "changes_incomplete", "fix_incomplete"],
     ),
 )

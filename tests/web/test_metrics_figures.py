@@ -7,7 +7,6 @@ every table.
 import re
 from datetime import datetime, timedelta
 from decimal import Decimal
-from itertools import product
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
@@ -18,11 +17,10 @@ from tests.support.moved import INSTANT
 from tests.support.soak import rounds
 from tests.web.conftest import Dashboard
 from tests.web.reading import (
-    PERIODS,
-    PRODUCTS,
     TABLES,
     Asked,
     of_each_period_and_product,
+    of_one_period_and_product,
     percent,
     range_of,
 )
@@ -32,9 +30,6 @@ from tests.web.written import CAUSES, CELLS, WRITTEN, bare, counted, on_box
 OPEN = {"other": "open", "timesToFix": "open", **{f"{name}.rows": "all" for name in TABLES}}
 LISTED = {"bugs": "realBugs", "other": "otherFailures"}
 BY_CAUSE = {"bugs.by": "cause", "other.by": "cause"}
-of_one_period_and_product = pytest.mark.parametrize(
-    ("days", "of"), rounds([(30, PRODUCTS[1])], [*product(PERIODS, PRODUCTS)])
-)
 FIRST_ROWS = 5  # of the failures on the page of a test
 ADDRESSES = "all => all.map(one => one.getAttribute('href'))"
 TITLES = "all => all.map(one => one.title)"
