@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A server that was told sixty strings as if each were a name: in every free text of a report, as
-the name of a person, an organization, a box and a key. What would run, would set `window.hacked`.
+"""A server that was told strings as if each were a name: in every free text of a report, as the
+name of a person, an organization, a box and a key. What would run, would set `window.hacked`.
+There are sixty; `make test` tells some of each kind, `make soak` all.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,10 +15,10 @@ from hwci.wire.limits import MESSAGE_MAX
 from tests.support.asking import Header, ask, bearer, ci_key
 from tests.support.joining import join
 from tests.support.running import MEMBER_EMAIL, PASSWORD, RunningServer, report, running_in_thread
+from tests.support.soak import rounds
 
 _RUN = "window.hacked=1"
-SIXTY: Sequence[str] = (
-    # markup that runs
+_MARKUP = (
     f"<script>{_RUN}</script>",
     f"</script><script>{_RUN}</script>",
     f"<SCRIPT SRC=//example.org/x.js></SCRIPT><script>{_RUN}",
@@ -44,7 +45,8 @@ SIXTY: Sequence[str] = (
     "--><!-- ]]>",
     "<textarea></title></style>",
     f"<style>@import '//example.org/x.css';*{{background:url(javascript:{_RUN})}}</style>",
-    # addresses
+)
+_ADDRESSES = (
     f"javascript:{_RUN}",
     f"JaVaScRiPt:{_RUN}//",
     f"java\tscript:{_RUN}",
@@ -54,7 +56,9 @@ SIXTY: Sequence[str] = (
     "..%2f..%2fsign-in?next=//example.org",
     "%00%0d%0aSet-Cookie:%20x=1",
     "?other=open&days=7#flaky",
-    # languages of templates, styles, shells, queries
+)
+# of templates, styles, shells, queries
+_LANGUAGES = (
     f"${{{_RUN}}}",
     f"`+({_RUN})+`",
     f"{{{{constructor.constructor('{_RUN}')()}}}}",
@@ -66,12 +70,14 @@ SIXTY: Sequence[str] = (
     "$(reboot) `reboot` | reboot &",
     "\\\"'\\x3cscript\\x3e\\u003cb\\u003e",
     "&lt;script&gt;&amp;&#x3c;b&#62;",
-    # names of objects
+)
+_OBJECTS = (
     "__proto__",
     "constructor",
     "toString",
     "null",
-    # text that is hard to show
+)
+_HARD_TO_SHOW = (
     "\u202egnp.exe\u202d \u2066left\u2069 \u200frtl",
     "zero\u200bwidth\u200c\u200d\ufeffjoiner",
     "\x01\x02\x07\x08\x0b\x0c\x1b[31mred\x7f\x85",
@@ -83,6 +89,9 @@ SIXTY: Sequence[str] = (
     "﷽" * 60,
     "  leading, trailing and    inner  spaces  ",
 )
+SIXTY: Sequence[str] = (*_MARKUP, *_ADDRESSES, *_LANGUAGES, *_OBJECTS, *_HARD_TO_SHOW)
+_SOME = (*_MARKUP[::4], *_ADDRESSES[::3], *_LANGUAGES[::3], *_OBJECTS[::2], *_HARD_TO_SHOW[1::2])
+TEXTS: Sequence[str] = rounds(_SOME, SIXTY)
 GUEST = MEMBER_EMAIL
 """Who is invited to an organization of each name."""
 START = datetime.now(UTC).replace(microsecond=0) - timedelta(days=2)  # noqa: TID251 - of now
@@ -90,10 +99,10 @@ START = datetime.now(UTC).replace(microsecond=0) - timedelta(days=2)  # noqa: TI
 
 @contextmanager
 def hostile_server(folder: Path) -> Iterator[RunningServer]:
-    """Run a server that was told all of `SIXTY`."""
+    """Run a server that was told all of `TEXTS`."""
     with running_in_thread(folder) as server:
         reporter = _Reporter(server)
-        for number, text in enumerate(SIXTY):
+        for number, text in enumerate(TEXTS):
             reporter.by_ci(number, text)
             reporter.by_people(number, text)
         reporter.reviewed()
@@ -163,8 +172,8 @@ def ids_of(text: str) -> tuple[str, str, str]:
 
 def three_from(text: str) -> Sequence[str]:
     """Return the text and the next two, which the commits of its runs say: of every third, all."""
-    number = SIXTY.index(text)
-    return [SIXTY[(number + step) % len(SIXTY)] for step in range(3)]
+    number = TEXTS.index(text)
+    return [TEXTS[(number + step) % len(TEXTS)] for step in range(3)]
 
 
 def _run(number: int, step: int, text: str, outcome: str) -> dict[str, Any]:

@@ -49,6 +49,10 @@ of_each_period_and_product = pytest.mark.parametrize(
     ids=lambda one: str(one if isinstance(one, int) else one.get("suite", "all")),
 )
 """In `make test` each period and each product once, in `make soak` each period of each product."""
+of_one_period_and_product = pytest.mark.parametrize(
+    ("days", "of"), rounds([(30, PRODUCTS[1])], [*product(PERIODS, PRODUCTS)])
+)
+"""In `make test` a period of a product, in `make soak` each of each."""
 TABLES = {
     "merges": "unchecked-merges",
     "bugs": "real-bugs",

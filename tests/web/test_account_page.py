@@ -12,6 +12,7 @@ from playwright.sync_api import Page, expect
 from hwci.server.app import CommandResult, ResetPassword, SetCiMetrics, SetUserEnabled, operate
 from tests.support.asking import Reply, ask
 from tests.support.running import PASSWORD, RunningServer, running_in_thread
+from tests.support.soak import rounds
 from tests.web.conftest import Account, Dashboard, open_own_menu
 
 NEW = "another good password"
@@ -150,7 +151,7 @@ def test_whatever_a_program_says_of_itself_is_shown_in_words_of_ours(
 
 
 @pytest.mark.usefixtures("email")
-@pytest.mark.parametrize("width", [360, 1280])
+@pytest.mark.parametrize("width", rounds([360], [360, 1280]))
 def test_the_page_fits_its_window_and_is_reached_from_every_other(
     page: Page, server: RunningServer, width: int, quiet_console: list[str]
 ) -> None:

@@ -10,12 +10,14 @@ from urllib.parse import urlencode
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
+from tests.support.soak import rounds
 from tests.web.conftest import Dashboard
 from tests.web.live import site
 from tests.web.reading import FORMULAS, opened, saved
 
 ALL = ["Status", "Run", "Product", "Box", "Branch", "Commit", "Started", "Duration"]
 COUNTS = ["Passed", "Failed", "Retried"]
+KEPT_SO = ["{", "null", "7", '{"runs": "status"}', '{"runs": [1, null]}']
 KEPT = "localStorage.getItem('hwci-columns')"
 
 
@@ -88,7 +90,7 @@ def test_a_column_by_which_a_row_is_known_cannot_go(page: Page, demo: Dashboard)
     assert headings(page) == [one for one in [*ALL, *COUNTS] if one != "Commit"]
 
 
-@pytest.mark.parametrize("kept", ["{", "null", "7", '{"runs": "status"}', '{"runs": [1, null]}'])
+@pytest.mark.parametrize("kept", rounds(KEPT_SO[:4:3], KEPT_SO))
 def test_an_invalid_choice_shows_all_columns(page: Page, demo: Dashboard, kept: str) -> None:
     opened(page, demo, "runs")
     page.evaluate("kept => localStorage.setItem('hwci-columns', kept)", kept)
@@ -165,11 +167,17 @@ WITHOUT = (
 )
 
 
+OWN_ORDERS = {"runs": "Started", "boxes": "Added", "audit-log": "When", "failures": "First failed"}
+
+
 @pytest.mark.parametrize(("path", "label", "stay", "fields"), WITHOUT, ids=str)
 def test_a_file_has_not_what_hidden_columns_would_tell(
     page: Page, demo: Dashboard, path: str, label: str, stay: list[str], fields: str
 ) -> None:
     opened(page, demo, path)
+    if sorted_by := OWN_ORDERS.get(path.partition("?")[0]):
+        heading = page.get_by_role("columnheader", name=sorted_by, exact=True)
+        expect(heading).to_have_attribute("aria-sort", "descending")
     table = page.get_by_role("region", name=label, exact=True).last
     whole = saved(page, label)[1][0]
     page.get_by_role("button", name=f"Columns of {label}", exact=True).click()

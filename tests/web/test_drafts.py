@@ -3,13 +3,14 @@
 why it is there, and leads back to the form as it was.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
 
 from tests.support.running import ADMIN_EMAIL
+from tests.support.soak import rounds
 from tests.web.live import Site, ended, row, sign_in_again, site
 
 
@@ -89,14 +90,11 @@ FORMS = {
 }
 
 
-@pytest.mark.parametrize(("path", "send", "is_kept_and_sent"), FORMS.values(), ids=FORMS)
+@pytest.mark.parametrize("form", rounds(["note", "invitation"], [*FORMS]))
 def test_what_was_typed_is_there_after_signing_in_again(
-    own: Site,
-    path: str,
-    send: Callable[[Site], None],
-    is_kept_and_sent: Callable[[Site], None],
-    quiet_console: list[str],
+    own: Site, form: str, quiet_console: list[str]
 ) -> None:
+    path, send, is_kept_and_sent = FORMS[form]
     opened(own, f"{path}?times=exact")
     where = own.page.url
     ended(own.page)

@@ -16,6 +16,11 @@ from tests.web.conftest import Dashboard
 from tests.web.live import Site, cells, site
 
 ROWS = 20
+VERDICT_LINES = {
+    "flake": "^Flake A flake",
+    "resolved": "^(Real firmware bug|Bench or harness|Ambiguous|Dismissed) ",
+    "pending": "^Pending Still failing",
+}
 LABELS = {"flake": "Flake", "resolved": "Resolved", "pending": "Pending"}
 VERDICTS = {"device": "Device", "infra": "Infra", "unknown": "None reported"}
 ONE_PRODUCT = {"repoKey": "acme/sensor-node", "suite": "gateway-fw"}
@@ -88,13 +93,24 @@ def counted(number: int) -> str:
 
 
 @pytest.mark.parametrize("label", [None, *LABELS])
-def test_the_rows_are_those_of_the_api(failures: Failures, label: str | None) -> None:
-    chosen = {} if label is None else {"label": label}
-    failures.open(days=90, **chosen)
-    failures.shows(failures.ask(days=90, **chosen))
+def test_the_rows_are_those_of_the_api_and_lead_to_their_evidence_and_back(
+    failures: Failures, label: str | None
+) -> None:
+    page, chosen = failures.page, {} if label is None else {"label": label}
+    of = ONE_PRODUCT if label in {None, "pending"} else {}
+    failures.open(days=90, **of, **chosen)
+    told = failures.ask(days=90, **of, **chosen)
+    failures.shows(told, all_products=not of)
+    if label is None:
+        return
 
-    failures.open(days=90, **ONE_PRODUCT, **chosen)
-    failures.shows(failures.ask(days=90, **ONE_PRODUCT, **chosen), all_products=False)
+    page.locator("tbody a").first.click()
+
+    expect(page.locator(".verdict-line")).to_have_text(re.compile(VERDICT_LINES[label]))
+    expect(page.get_by_role("heading", level=1)).to_contain_text(told["items"][0]["testId"])
+    page.get_by_role("link", name="Back to failures").click()
+    failures.shows(told, all_products=not of)
+    expect(page).to_have_url(re.compile(f"days=90.*label={label}"))
 
 
 def test_label_period_and_product_are_chosen_and_stand_in_the_address(failures: Failures) -> None:
@@ -138,6 +154,10 @@ def test_the_server_sorts_searches_and_turns_over(failures: Failures) -> None:
 
 def test_the_failures_of_one_test_are_listed_until_all_are_wanted(failures: Failures) -> None:
     page, test = failures.page, "radio.lora_join"
+    failures.open(days=90, testId=test, label="pending")
+    page.get_by_role("button", name="Show its other failures").click()
+    failures.shows(failures.ask(days=90, testId=test))
+
     failures.open(days=90, testId=test, label="flake")
     failures.shows(failures.ask(days=90, testId=test, label="flake"))
     expect(page.get_by_text(f"Only {test}")).to_be_visible()
@@ -163,41 +183,6 @@ def test_a_period_of_the_past_is_named_and_leads_to_the_present(failures: Failur
 # Where it leads
 
 
-@pytest.mark.parametrize(
-    ("label", "said"),
-    [
-        ("flake", "^Flake A flake"),
-        ("resolved", "^(Real firmware bug|Bench or harness|Ambiguous|Dismissed) "),
-        ("pending", "^Pending Still failing"),
-    ],
-)
-def test_a_row_leads_to_its_evidence_and_back(failures: Failures, label: str, said: str) -> None:
-    page = failures.page
-    failures.open(days=90, label=label)
-    failures.shows(told := failures.ask(days=90, label=label))
-
-    page.locator("tbody a").first.click()
-
-    expect(page.locator(".verdict-line")).to_have_text(re.compile(said))
-    expect(page.get_by_role("heading", level=1)).to_contain_text(told["items"][0]["testId"])
-    page.get_by_role("link", name="Back to failures").click()
-    failures.shows(told)
-    expect(page).to_have_url(re.compile(f"days=90&label={label}"))
-
-
-def test_the_way_back_from_a_failure_leads_to_what_was_left_last(failures: Failures) -> None:
-    page = failures.page
-    failures.open(days=90)
-    page.get_by_role("link", name="Metrics").click()
-    page.locator("#bugs tbody a").first.click()
-    expect(page.get_by_role("link", name="Back to metrics")).to_be_visible()
-
-    page.get_by_role("navigation", name="Pages").get_by_role("link", name="Failures").click()
-    page.locator("tbody a").first.click()
-
-    expect(page.get_by_role("link", name="Back to failures")).to_be_visible()
-
-
 # What it says of nothing
 
 
@@ -211,33 +196,25 @@ def test_nothing_at_all_leads_to_the_first_steps(own: Site) -> None:
 
 
 def test_a_period_without_failures_leads_to_the_runs(failures: Failures) -> None:
+    page = failures.page
     failures.open(asOf=LONG_AGO)
-    expect(total(failures.page)).to_have_text("0 failures")
-    expect(failures.page.get_by_text("No test failed in this period")).to_be_visible()
+    expect(total(page)).to_have_text("0 failures")
+    nothing = page.get_by_text("No test failed in this period")
+    expect(nothing).to_be_visible()
+    for label, said in (
+        ("Flake", "passed on the same commit and box too"),
+        ("Resolved", "has to pass on a later commit"),
+        ("Pending", "is still failing"),
+    ):
+        page.get_by_role("radio", name=label).check()
+        expect(page.get_by_text(said)).to_be_visible()
+        page.get_by_role("button", name="Show all failures").click()
+        expect(nothing).to_be_visible()
+        expect(page.get_by_role("radio", name="All")).to_be_focused()
 
-    failures.page.locator("main").get_by_role("link", name="Runs").click()
+    page.locator("main").get_by_role("link", name="Runs").click()
 
-    expect(failures.page.get_by_role("heading", level=1, name="Runs")).to_be_visible()
-
-
-@pytest.mark.parametrize(
-    ("label", "said"),
-    [
-        ("flake", "passed on the same commit and box too"),
-        ("resolved", "has to pass on a later commit"),
-        ("pending", "is still failing"),
-    ],
-)
-def test_a_label_without_failures_says_what_that_means(
-    failures: Failures, label: str, said: str
-) -> None:
-    failures.open(asOf=LONG_AGO, label=label)
-    expect(failures.page.get_by_text(said)).to_be_visible()
-
-    failures.page.get_by_role("button", name="Show all failures").click()
-
-    expect(failures.page.get_by_text("No test failed in this period")).to_be_visible()
-    expect(failures.page.get_by_role("radio", name="All")).to_be_focused()
+    expect(page.get_by_role("heading", level=1, name="Runs")).to_be_visible()
 
 
 def test_a_product_that_was_never_reported_is_named(
@@ -252,13 +229,6 @@ def test_a_product_that_was_never_reported_is_named(
 
     failures.shows(failures.ask(label="flake"))
     expect(page.get_by_role("radio", name="Flake")).to_be_focused()
-
-
-def test_a_test_without_such_failures_leads_to_its_others(failures: Failures) -> None:
-    page, test = failures.page, "radio.lora_join"
-    failures.open(days=90, testId=test, label="pending")
-    page.get_by_role("button", name="Show its other failures").click()
-    failures.shows(failures.ask(days=90, testId=test))
 
 
 def test_a_test_that_only_passed_on_retries_leads_to_its_attempts(own: Site) -> None:
@@ -276,14 +246,6 @@ def test_a_test_that_only_passed_on_retries_leads_to_its_attempts(own: Site) -> 
 
     expect(own.page.get_by_label("Search Flakiest tests")).to_have_value("radio.join")
     expect(own.page.locator("#flaky tbody tr")).to_have_count(1)
-
-
-def test_an_address_that_asks_for_no_label_there_is_is_refused_in_words(
-    failures: Failures, quiet_console: list[str]
-) -> None:
-    failures.open(label="broken")
-    expect(failures.page.get_by_role("alert")).to_be_visible()
-    quiet_console.clear()  # the browser itself tells of the status
 
 
 # What a row counts

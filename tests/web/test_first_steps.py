@@ -127,6 +127,8 @@ def test_what_is_pasted_then_makes_the_job_of_ci(
     page: Page, server: RunningServer, tmp_path: Path
 ) -> None:
     expect(page.get_by_text("such as HWCI_REPO_KEY. Run hwci doctor in a job")).to_be_visible()
+    others = ", ".join(list(CiSystem)[1:])
+    expect(page.get_by_text(f"Of GitHub (or {others}), with the address")).to_be_visible()
     install, *desk = pasted(page)
     address = f"export HWCI_URL={server.url}"
 
@@ -135,9 +137,3 @@ def test_what_is_pasted_then_makes_the_job_of_ci(
     job = yaml.safe_load((tmp_path / "firmware/.github/workflows/hil.yml").read_text())
     assert job["env"]["HWCI_URL"] == server.url
     assert job["env"]["HWCI_WHEEL"] == shlex.split(install)[-1]
-
-
-@pytest.mark.usefixtures("server")
-def test_the_page_names_each_ci_system_that_there_is_a_job_for(page: Page) -> None:
-    others = ", ".join(list(CiSystem)[1:])
-    expect(page.get_by_text(f"Of GitHub (or {others}), with the address")).to_be_visible()

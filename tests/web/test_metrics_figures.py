@@ -14,12 +14,21 @@ import pytest
 from playwright.sync_api import Page, Route, expect
 
 from tests.support.moved import INSTANT
+from tests.support.soak import rounds
 from tests.web.conftest import Dashboard
-from tests.web.reading import TABLES, Asked, of_each_period_and_product, percent, range_of
+from tests.web.reading import (
+    TABLES,
+    Asked,
+    of_each_period_and_product,
+    of_one_period_and_product,
+    percent,
+    range_of,
+)
 from tests.web.written import CAUSES, CELLS, WRITTEN, bare, counted, on_box
 
 # What shows all rows of the specification's tables.
-OPEN = {"other": "open", **{f"{name}.rows": "all" for name in TABLES}}
+OPEN = {"other": "open", "timesToFix": "open", **{f"{name}.rows": "all" for name in TABLES}}
+LISTED = {"bugs": "realBugs", "other": "otherFailures"}
 BY_CAUSE = {"bugs.by": "cause", "other.by": "cause"}
 FIRST_ROWS = 5  # of the failures on the page of a test
 ADDRESSES = "all => all.map(one => one.getAttribute('href'))"
@@ -66,9 +75,12 @@ def test_every_figure_on_the_page_is_the_apis(
         tiles(asked.page(), asked.causes(), asked.trends())
     )
     expect(page.locator(".tile .change")).to_have_text(changes(asked.trends()))
+    shows_times_to_fix(page, asked)
+    # How many causes the collapsed table has is asked for where they are chosen.
+    shows_choice(page, asked, "bugs", causes=f" ({asked.causes('bugs')})")
+    shows_choice(page, asked, "other", causes="")
     pages = {table: list(asked.pages(table)) for table in TABLES}
-    for number in range(1, max(map(len, pages.values())) + 1):
-        there = {table: rows[number - 1] for table, rows in pages.items() if len(rows) >= number}
+    for number, there in by_number(pages):
         if number > 1:
             page.goto(address + "".join(f"&{table}.page={number}" for table in there))
         for table, rows in there.items():
@@ -84,7 +96,34 @@ def test_every_figure_on_the_page_is_the_apis(
             assert merges.locator(".why").evaluate_all(TITLES) == list(causes)
 
 
-@of_each_period_and_product
+def by_number(pages: dict[str, list[Any]]) -> list[tuple[int, dict[str, Any]]]:
+    """Return the rows of each table that has so many pages, for each number of a page."""
+    most = max(map(len, pages.values()))
+    return [
+        (
+            number,
+            {table: rows[number - 1] for table, rows in pages.items() if len(rows) >= number},
+        )
+        for number in range(1, most + 1)
+    ]
+
+
+def shows_times_to_fix(page: Page, asked: Asked) -> None:
+    rows = asked.times_to_fix()
+    assert rows
+    expect(page.locator("#times tbody > tr")).to_have_count(len(rows))
+    assert page.locator("#times table").evaluate(CELLS) == [bare(times_to_fix(row)) for row in rows]
+
+
+def shows_choice(page: Page, asked: Asked, table: str, causes: str) -> None:
+    """See that the choice above a table says how many rows each way has."""
+    failures = asked.page()[LISTED[table]]["total"]
+    expect(page.locator(f"#{table} fieldset.choice label")).to_have_text(
+        [f"Each failure ({failures})", f"By cause{causes}"] if failures else []
+    )
+
+
+@of_one_period_and_product
 def test_the_tables_of_resolved_failures_by_cause_have_the_causes_of_the_api(
     page: Page, demo: Dashboard, days: int, of: dict[str, str]
 ) -> None:
@@ -92,10 +131,10 @@ def test_the_tables_of_resolved_failures_by_cause_have_the_causes_of_the_api(
     query = {"days": days, "asOf": moment, **of}
     asked = Asked(demo, demo.token(), org, query)
     address = f"{demo.url}/orgs/{org}/metrics?{urlencode({**query, **OPEN, **BY_CAUSE})}"
-    pages = {table: list(asked.pages_of_causes(table)) for table in CAUSES}
     page.goto(address)
-    for number in range(1, max(map(len, pages.values())) + 1):
-        there = {table: rows[number - 1] for table, rows in pages.items() if len(rows) >= number}
+    for table in CAUSES:
+        shows_choice(page, asked, table, causes=f" ({asked.causes(table)})")
+    for number, there in by_number({table: list(asked.pages_of_causes(table)) for table in CAUSES}):
         if number > 1:
             page.goto(address + "".join(f"&{table}.page={number}" for table in there))
         for table, rows in there.items():
@@ -106,78 +145,26 @@ def test_the_tables_of_resolved_failures_by_cause_have_the_causes_of_the_api(
                 assert shown == [bare(CAUSES[table](row, not of)) for row in rows]
 
 
-@of_each_period_and_product
-def test_the_choice_above_a_table_says_how_many_rows_each_way_has(
+@of_one_period_and_product
+def test_the_numbers_of_infra_runs_and_of_flaky_failures_lead_to_rows_that_say_so(
     page: Page, demo: Dashboard, days: int, of: dict[str, str]
 ) -> None:
     org, moment = demo.sign_in(page.context), demo.now().isoformat()
     query = {"days": days, "asOf": moment, **of}
     asked = Asked(demo, demo.token(), org, query)
-    figures = asked.page()
-    page.goto(f"{demo.url}/orgs/{org}/metrics?{urlencode({**query, 'other': 'open'})}")
-    for table, listed, chosen in (
-        ("bugs", "realBugs", False),
-        ("other", "otherFailures", False),
-        ("other", "otherFailures", True),
-    ):
-        failures, part = figures[listed]["total"], page.locator(f"#{table}")
-        if failures and chosen:
-            part.get_by_role("radio", name="By cause").check()
-        # How many causes the collapsed table has is asked for where they are chosen.
-        causes = f" ({asked.causes(table)})" if table == "bugs" or chosen else ""
-        expect(part.locator("fieldset.choice label")).to_have_text(
-            [f"Each failure ({failures})", f"By cause{causes}"] if failures else []
-        )
-
-
-@of_each_period_and_product
-def test_the_times_to_detect_and_to_fix_are_the_apis(
-    page: Page, demo: Dashboard, days: int, of: dict[str, str]
-) -> None:
-    org, moment = demo.sign_in(page.context), demo.now().isoformat()
-    query = {"days": days, "asOf": moment, **of}
-    asked = Asked(demo, demo.token(), org, query)
-    page.goto(f"{demo.url}/orgs/{org}/metrics?{urlencode(query)}")
-    page.get_by_role("button", name="Time to detect and to fix").click()
-    rows = asked.times_to_fix()
-
-    assert rows
-    expect(page.locator("#times tbody > tr")).to_have_count(len(rows))
-    assert page.locator("#times table").evaluate(CELLS) == [bare(times_to_fix(row)) for row in rows]
-
-
-@of_each_period_and_product
-def test_the_numbers_of_infra_runs_lead_to_as_many_rows(
-    page: Page, demo: Dashboard, days: int, of: dict[str, str]
-) -> None:
-    org, moment = demo.sign_in(page.context), demo.now().isoformat()
-    query = {"days": days, "asOf": moment, **of}
-    runs = Asked(demo, demo.token(), org, query).page()["tiles"]["infraRuns"]
+    tiles_told = asked.page()["tiles"]
+    runs, failing_runs = tiles_told["infraRuns"], tiles_told["flakyFailures"]["count"]
     infra = page.locator(".tile", has_text="Infra runs")
     shown = page.locator(".table-tools").get_by_role("status")
     page.goto(f"{demo.url}/orgs/{org}/metrics?{urlencode(query)}")
     for link, rows in ((".figure a", runs["infra"]), (".beside a", runs["total"])):
         infra.locator(link).click()
         expect(shown).to_have_text(counted(rows, "run"))
-        page.reload()
-        expect(shown).to_have_text(counted(rows, "run"))
         page.go_back()
 
-
-@of_each_period_and_product
-def test_the_number_of_flaky_failures_leads_to_rows_that_say_how_many_runs_they_are(
-    page: Page, demo: Dashboard, days: int, of: dict[str, str]
-) -> None:
-    org, moment = demo.sign_in(page.context), demo.now().isoformat()
-    query = {"days": days, "asOf": moment, **of}
-    asked = Asked(demo, demo.token(), org, query)
-    failing_runs = asked.page()["tiles"]["flakyFailures"]["count"]
-    page.goto(f"{demo.url}/orgs/{org}/metrics?{urlencode(query)}")
     page.locator(".tile", has_text="Flaky failures").locator("strong a").click()
     for _ in range(2):
-        expect(page.locator(".table-tools").get_by_role("status")).to_have_text(
-            counted(asked.flakes(), "failure")
-        )
+        expect(shown).to_have_text(counted(asked.flakes(), "failure"))
         expect(page.locator(".only")).to_contain_text(f"{failing_runs:,} in this period")
         page.reload()
 
@@ -191,7 +178,7 @@ def test_the_tile_leads_to_the_flakiest_tests_and_each_to_its_page_with_its_fail
     tests = next(asked.pages("flaky"))
     flaky = next(row for row in tests if row["flakyFailures"])
     broken = next(row for row in tests if not row["retryPasses"])
-    for row in (flaky, broken):
+    for row in rounds((flaky,), (flaky, broken)):
         page.goto(f"{demo.url}/orgs/{org}/metrics?{urlencode({**query, **OPEN})}")
         page.get_by_label("Tiles").get_by_role("link", name="Flakiest tests").click()
         expect(page.locator("#flaky")).to_be_in_viewport()
@@ -228,11 +215,9 @@ def test_a_figure_of_a_flaky_test_leads_to_the_runs_that_it_counts(
         if figure != "failedAttempts":  # a run may have several
             assert runs["total"] == row[figure]
         expect(shown).to_have_text(counted(runs["total"], "run"))
-        page.reload()
-        expect(shown).to_have_text(counted(runs["total"], "run"))
 
 
-@of_each_period_and_product
+@of_one_period_and_product
 def test_the_figures_of_each_box_of_a_flaky_test_are_the_apis_and_lead_to_their_runs(
     page: Page, demo: Dashboard, days: int, of: dict[str, str]
 ) -> None:

@@ -14,6 +14,7 @@ import pytest
 from playwright.sync_api import Page, Request, Route, expect
 
 from tests.support.asking import ask, ci_key
+from tests.support.soak import rounds
 from tests.web.conftest import Dashboard, module
 from tests.web.live import Site, site
 from tests.web.reading import between, part, percent, rows, saved
@@ -136,8 +137,12 @@ def test_what_the_server_refuses_is_shown_beside_the_row(
     quiet_console.clear()  # the browser itself tells of the status
 
 
-def test_the_other_table_is_closed_until_its_title_is_clicked(page: Page, metrics: str) -> None:
+def test_the_page_begins_with_thirty_days_and_a_closed_table_and_a_number_leads_to_its_rows(
+    page: Page, metrics: str
+) -> None:
     page.goto(metrics)
+    expect(page.get_by_role("radio", name="30d")).to_be_checked()
+    expect(page.get_by_label("Product")).to_have_value("")
     title = page.get_by_role("button", name=OTHER)
     expect(title).to_have_attribute("aria-expanded", "false")
     expect(rows(page, "other")).to_have_count(0)
@@ -146,22 +151,8 @@ def test_the_other_table_is_closed_until_its_title_is_clicked(page: Page, metric
 
     expect(rows(page, "other").first).to_be_visible()
     expect(page).to_have_url(re.compile("other=open"))
-
-
-def test_other_days_of_the_address_are_a_chosen_extra(page: Page, metrics: str) -> None:
-    page.goto(f"{metrics}?days=14")
-    expect(page.get_by_role("radio", name="14d")).to_be_checked()
-    expect(page.locator("input[name=days]")).to_have_count(4)
-
-
-def test_the_page_shows_thirty_days_unless_asked(page: Page, metrics: str) -> None:
-    page.goto(metrics)
-    expect(page.get_by_role("radio", name="30d")).to_be_checked()
-    expect(page.get_by_label("Product")).to_have_value("")
-
-
-def test_a_number_leads_to_its_rows(page: Page, metrics: str) -> None:
-    page.goto(metrics)
+    title.first.click()
+    expect(page).not_to_have_url(re.compile("other=open"))
 
     page.get_by_role("link", name=re.compile("bench or harness")).click()
 
@@ -188,15 +179,21 @@ def test_the_merges_that_were_not_checked_are_what_their_link_counts(
     expect(part(page, "merges").get_by_role("heading", level=2)).to_be_in_viewport()
 
 
-def test_an_address_leads_to_a_part_of_the_page(page: Page, metrics: str) -> None:
-    page.goto(f"{metrics}?flaky.sort=-attempts#flaky")
+def test_an_address_leads_to_a_part_of_the_page_and_may_have_days_of_its_own(
+    page: Page, metrics: str
+) -> None:
+    page.goto(f"{metrics}?days=14&flaky.sort=-attempts#flaky")
     expect(page.get_by_role("heading", name="Flakiest tests")).to_be_in_viewport()
     expect(page.get_by_role("columnheader", name="Attempts", exact=True)).to_have_attribute(
         "aria-sort", "descending"
     )
+    expect(page.get_by_role("radio", name="14d")).to_be_checked()
+    expect(page.locator("input[name=days]")).to_have_count(4)
 
 
-def test_a_strip_unfolds_to_one_for_each_box(page: Page, metrics: str, demo: Dashboard) -> None:
+def test_a_strip_unfolds_to_one_for_each_box_and_what_its_runs_suggest(
+    page: Page, metrics: str, demo: Dashboard
+) -> None:
     page.goto(f"{metrics}?days=90&flaky.search=lora_join")
     row = rows(page, "flaky")
     expect(row).to_have_count(1)
@@ -217,25 +214,13 @@ def test_a_strip_unfolds_to_one_for_each_box(page: Page, metrics: str, demo: Das
         failing = sum(slot["failedAttempts"] > 0 for slot in box["slots"])
         days = f"failed on {failing} of {ran} days" if failing else f"ran on {ran} days, no attempt"
         expect(strip.get_by_role("img")).to_have_attribute("aria-label", re.compile(days))
-
-
-def test_an_unfolded_test_says_what_its_runs_suggest(
-    page: Page, metrics: str, demo: Dashboard
-) -> None:
-    page.goto(f"{metrics}?days=90&flaky.search=lora_join")
-    row = rows(page, "flaky")
-    row.get_by_role("button", name=re.compile("show the boxes")).click()
-
     analysis = "ci-analysis/flaky-tests?days=90&search=lora_join"
-    [told] = asked(demo, metrics, analysis)["items"]
-    assert told["found"] is not None
-    expect(part(page, "flaky").locator(".below")).to_contain_text(
-        f"Its runs suggest: {told['text']}"
-    )
-    low, high = (percent(Decimal(told[end])) for end in ("low", "high"))
-    expect(part(page, "flaky").locator(".below")).to_contain_text(
-        f" ({low[:-2]} to {high}). Its runs"
-    )
+    [found] = asked(demo, metrics, analysis)["items"]
+    assert found["found"] is not None
+    below = part(page, "flaky").locator(".below")
+    expect(below).to_contain_text(f"Its runs suggest: {found['text']}")
+    low, high = (percent(Decimal(found[end])) for end in ("low", "high"))
+    expect(below).to_contain_text(f" ({low[:-2]} to {high}). Its runs")
 
 
 def test_each_flaky_test_says_whether_it_fails_now_or_whom_to_suspect(
@@ -255,10 +240,10 @@ def test_each_flaky_test_says_whether_it_fails_now_or_whom_to_suspect(
 def test_flaky_tests_are_ranked_by_what_their_rate_is_at_least_if_that_is_chosen(
     page: Page, metrics: str, demo: Dashboard
 ) -> None:
-    query = "ci-analysis/flaky-tests?days=90&flaked=true&rankBy=lowerBound&detail=rates"
+    query = "ci-analysis/flaky-tests?days=30&flaked=true&rankBy=lowerBound&detail=rates"
     told = asked(demo, metrics, query)["items"]
     table, tests = part(page, "flaky"), rows(page, "flaky").locator("td:first-child > a")
-    page.goto(f"{metrics}?days=90&flaky.tests=flaked&flaky.rows=all")
+    page.goto(f"{metrics}?days=30&flaky.tests=flaked&flaky.rows=all")
     expect(tests).to_have_count(len(told))
     plain = tests.all_inner_texts()
     # Two products may have a test of the same name.
@@ -339,8 +324,12 @@ def test_a_merge_unfolds_what_to_do_about_it_and_the_run_that_would_check_it(
     (one, *_) = (row for row in told if row["cause"] == "not_in_push_list")
     alike = [row for row in told if row["sha"] == one["sha"]]
     assert len(alike) == 2
+    page.set_viewport_size({"width": 1024, "height": 768})
     page.goto(f"{metrics}?days=90&merges.rows=all")
     merges = part(page, "merges")
+    expect(merges.get_by_role("link", name="What to do about").first).to_be_visible()
+    columns = "rows => rows.map((row) => row.getBoundingClientRect().width)"
+    widths = merges.locator("th").evaluate_all(columns)
     command = merges.locator(".plan code").filter(has_text="git checkout")
     for place, row in enumerate(alike):
         link = merges.get_by_role("link", name=f"What to do about {one['sha'][:12]}").nth(place)
@@ -355,28 +344,13 @@ def test_a_merge_unfolds_what_to_do_about_it_and_the_run_that_would_check_it(
         (run,) = asked(demo, metrics, f"ci-analysis/merge-plan?days=90&{of}")["runs"]["items"]
         expect(command).to_have_text([run["command"]])
         assert row["suite"] in run["command"]
+        assert merges.locator("th").evaluate_all(columns) == widths
     page.reload()
     expect(command).to_have_count(1)
     link.click()
     expect(command).to_have_count(0)
     page.goto(f"{metrics}?days=90&merges.toDo={'f' * 40}")
     expect(merges).to_contain_text("The merge of this address is not among these")
-
-
-@pytest.mark.own_tab
-def test_no_column_changes_its_width_when_what_to_do_unfolds(page: Page, metrics: str) -> None:
-    page.set_viewport_size({"width": 1024, "height": 768})
-    page.goto(f"{metrics}?days=90")
-    merges = part(page, "merges")
-    link = merges.get_by_role("link", name="What to do about").first
-    expect(link).to_be_visible()
-    widths = "rows => rows.map((row) => row.getBoundingClientRect().width)"
-    before = merges.locator("th").evaluate_all(widths)
-
-    link.click()
-
-    expect(merges.locator(".below .plan li")).to_have_count(1)
-    assert merges.locator("th").evaluate_all(widths) == before
 
 
 @pytest.mark.own_tab
@@ -468,16 +442,6 @@ def test_a_table_marks_the_order_that_it_has_to_begin_with(
     expect(merged).to_have_attribute("aria-sort", "descending")
 
 
-LISTS = {"runs": "Started", "boxes": "Added", "audit-log": "When", "failures": "First failed"}
-
-
-def test_lists_mark_their_order_too(page: Page, metrics: str) -> None:
-    for place, title in LISTS.items():
-        page.goto(metrics.replace("metrics", place))
-        heading = page.get_by_role("columnheader", name=title, exact=True)
-        expect(heading).to_have_attribute("aria-sort", "descending")
-
-
 # The parts of each test's name that stand on more than one line.
 TORN = """links => links.flatMap((link) => [...link.childNodes]).filter((node) => {
   if (node.nodeType !== Node.TEXT_NODE || !node.data.trim()) return false;
@@ -553,14 +517,6 @@ def test_no_column_moves_while_a_hash_is_marked_as_copied(page: Page, metrics: s
     assert told["x"] + told["width"] <= link["x"], "it hides nothing but the hash"
 
 
-def test_a_narrow_screen_scrolls_in_one_direction(page: Page, metrics: str) -> None:
-    page.set_viewport_size({"width": 360, "height": 740})
-    page.goto(f"{metrics}?days=90&other=open&daily=open")
-    expect(rows(page, "flaky").first).to_be_visible()
-    expect(rows(page, "daily").first).to_be_visible()
-    assert page.evaluate("document.documentElement.scrollWidth") == 360
-
-
 def test_on_a_phone_what_fails_now_stands_on_the_first_screen_and_the_charts_unfold(
     page: Page, metrics: str
 ) -> None:
@@ -602,17 +558,24 @@ def test_a_slow_answer_keeps_the_figures_and_says_that_it_is_awaited(
     expect(page.locator(".page-head")).not_to_contain_text("Loading")
 
 
-def test_a_fault_is_shown_with_its_request_and_a_second_try(
+def test_a_fault_is_shown_with_its_request_and_a_second_try_and_no_figures_of_another_choice(
     page: Page, metrics: str, quiet_console: list[str]
 ) -> None:
-    faulty = re.compile(r"/ci-metrics\?")
+    faulty = "**/ci-metrics?*"
+    page.goto(metrics)
+    expect(page.get_by_label("Tiles")).to_be_visible()
+    page.route(faulty, lambda route: route.abort())
+    page.get_by_text("7d", exact=True).click()
+    expect(page.get_by_role("alert").first).to_contain_text("The server did not answer")
+    expect(page.get_by_label("Tiles")).to_have_count(0)
+    page.unroute(faulty)
     page.route(
         faulty,
         lambda route: route.fulfill(
             status=503, json={"message": "Come back later"}, headers={"x-request-id": "request-2"}
         ),
     )
-    page.goto(metrics)
+    page.get_by_role("button", name="Try again").first.click()
     expect(page.get_by_role("alert")).to_contain_text("Come back later")
     expect(page.get_by_role("alert")).to_contain_text("request-2")
     page.unroute(faulty)
@@ -621,7 +584,7 @@ def test_a_fault_is_shown_with_its_request_and_a_second_try(
 
     expect(page.get_by_label("Tiles")).to_be_visible()
     expect(page.get_by_role("alert")).to_have_count(0)
-    quiet_console.clear()
+    quiet_console.clear()  # the browser itself tells of what was cut
 
 
 @pytest.mark.own_tab
@@ -653,23 +616,6 @@ def test_a_second_click_at_the_same_place_reviews_no_other_failure(
 
     expect(page.get_by_role("status").filter(has_text="the review is reset")).to_be_visible()
     assert reviewed == ["confirm", "reset"]
-
-
-def test_figures_of_another_choice_do_not_stand_under_this_one(
-    page: Page, metrics: str, quiet_console: list[str]
-) -> None:
-    page.goto(metrics)
-    expect(page.get_by_label("Tiles")).to_be_visible()
-    page.route("**/ci-metrics?*", lambda route: route.abort())
-
-    page.get_by_text("7d", exact=True).click()
-
-    expect(page.get_by_role("alert").first).to_contain_text("The server did not answer")
-    expect(page.get_by_label("Tiles")).to_have_count(0)
-    page.unroute("**/ci-metrics?*")
-    page.get_by_role("button", name="Try again").first.click()
-    expect(page.get_by_label("Tiles")).to_be_visible()
-    quiet_console.clear()  # the browser itself tells of what was cut
 
 
 LOOKED_AT = """isHidden => {
@@ -735,25 +681,21 @@ def test_what_fails_now_is_a_click_away(page: Page, metrics: str) -> None:
     expect(page.locator(".table-tools [role=status]")).to_have_text(f"{told} failures")
 
 
-def test_an_unchecked_merge_leads_to_what_ran_on_its_commit(page: Page, metrics: str) -> None:
+def test_an_unchecked_merge_leads_to_what_ran_on_its_commit_and_counts_for_each_product(
+    page: Page, metrics: str
+) -> None:
+    said = part(page, "merges").get_by_text("A merge that was announced for two products counts")
+    page.goto(f"{metrics}?repoKey=acme/sensor-node&suite=sensor-fw")
+    expect(rows(page, "merges").first).to_be_visible()
+    expect(said).to_have_count(0)
     page.goto(metrics)
+    expect(said).to_be_visible()
     row = rows(page, "merges").filter(has=page.get_by_role("link", name="Runs on")).first
     sha = str(row.locator("button.sha").get_attribute("title")).removeprefix("Copy ")
 
     row.get_by_role("link", name="Runs on").click()
 
     expect(page).to_have_url(re.compile(rf"/runs\?repoKey=acme%2Fsensor-node&sha={sha}$"))
-
-
-def test_a_commit_of_two_products_is_said_to_count_twice(page: Page, metrics: str) -> None:
-    said = part(page, "merges").get_by_text("A merge that was announced for two products counts")
-    page.goto(metrics)
-    expect(said).to_be_visible()
-
-    page.goto(f"{metrics}?repoKey=acme/sensor-node&suite=sensor-fw")
-
-    expect(rows(page, "merges").first).to_be_visible()
-    expect(said).to_have_count(0)
 
 
 def announce(own: Site, *shas: str, **product: str) -> None:
@@ -866,7 +808,7 @@ def test_of_runs_on_several_commits_of_a_push_the_earliest_tells_why(
 
 
 # The causes of the first rows come with all figures, those of a sorted table by themselves.
-@pytest.mark.parametrize("sort", ["", "?merges.sort=branch"])
+@pytest.mark.parametrize("sort", rounds([""], ["", "?merges.sort=branch"]))
 def test_the_table_of_unchecked_merges_stands_without_their_causes(
     page: Page, metrics: str, quiet_console: list[str], sort: str
 ) -> None:
@@ -931,48 +873,32 @@ def test_a_test_that_was_broken_until_its_fix_is_told_apart_from_flaky_ones(
         expect(names).to_have_text(["flake", "retried"])
 
 
-def test_where_no_test_is_broken_nothing_is_asked_for_and_no_switch_is_shown(
-    page: Page, tmp_path: Path
-) -> None:
-    retried = {"id": "retried", "outcome": "pass", "attempts": 2, "duration_s": 1.0}
-    asked: list[str] = []
+def test_the_switch_of_broken_tests_is_there_where_some_are(page: Page, tmp_path: Path) -> None:
+    def test(name: str, outcome: str, attempts: int = 1) -> dict[str, object]:
+        return {"id": name, "outcome": outcome, "attempts": attempts, "duration_s": 1.0}
+
+    names, asked = rows(page, "flaky").locator("td.name > a"), list[str]()
     page.on("request", lambda request: asked.append(urlsplit(request.url).path))
     with site(page, tmp_path) as own:
-        own.benches.report(tests=[retried])
-        own.open("metrics")
-        expect(rows(page, "flaky")).to_contain_text(["retried"])
+        retried = test("retried", "pass", attempts=2)
+        own.benches.report(suite="none", run_id=10, tests=[retried])
+        own.benches.report(suite="all", run_id=11, tests=[test("boot", "fail")])
+        for number, outcome in enumerate(("fail", "pass")):
+            tests = [test("broken", "fail"), test("fixed", outcome)]
+            own.benches.report(suite="some", run_id=number, sha=f"{number:040x}", tests=tests)
 
+        own.open("metrics?repoKey=acme/firmware&suite=none")
+        expect(names).to_have_text(["retried"])
         expect(part(page, "flaky").get_by_role("button", name="Leave out")).to_have_count(0)
         assert not [path for path in asked if path.endswith("/flakiest-tests")]
 
-
-def test_where_each_failing_test_is_broken_the_table_says_so(page: Page, tmp_path: Path) -> None:
-    failed = {"id": "boot", "outcome": "fail", "attempts": 1, "duration_s": 1.0}
-    with site(page, tmp_path) as own:
-        own.benches.report(tests=[failed])
-        own.open("metrics")
-        expect(rows(page, "flaky")).to_contain_text("boot")
-
+        own.open("metrics?repoKey=acme/firmware&suite=some")  # where nothing is tried again
+        expect(names).to_have_text(["broken", "fixed"])
         part(page, "flaky").get_by_role("button", name="Leave out the 1 broken").click()
+        expect(names).to_have_text(["fixed"])
 
+        own.open("metrics?repoKey=acme/firmware&suite=all")
         expect(part(page, "flaky")).to_contain_text("Each test with a failed attempt is broken")
-
-
-def test_where_nothing_is_tried_again_broken_tests_may_be_left_out(
-    page: Page, tmp_path: Path
-) -> None:
-    def test(name: str, outcome: str) -> dict[str, object]:
-        return {"id": name, "outcome": outcome, "attempts": 1, "duration_s": 1.0}
-
-    with site(page, tmp_path) as own:
-        for number, outcome in enumerate(("fail", "pass")):
-            tests = [test("broken", "fail"), test("fixed", outcome)]
-            own.benches.report(run_id=number, sha=f"{number:040x}", tests=tests)
-        own.open("metrics")
-
-        expect(rows(page, "flaky").locator("td.name > a")).to_have_text(["broken", "fixed"])
-        part(page, "flaky").get_by_role("button", name="Leave out the 1 broken").click()
-        expect(rows(page, "flaky").locator("td.name > a")).to_have_text(["fixed"])
 
 
 def test_a_product_without_a_configuration_is_named_above_the_bugs(

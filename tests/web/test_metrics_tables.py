@@ -231,15 +231,14 @@ def test_few_rows_are_not_searched_unless_the_address_says_so(page: Page, tmp_pa
         expect(field).to_have_count(1)
 
 
-def test_an_address_holds_order_search_and_page_of_a_table(page: Page, full: RunningServer) -> None:
-    page.goto(f"{metrics(page, full)}?flaky.sort=-testId&flaky.search=test_01&flaky.page=2")
+def test_an_address_holds_order_search_and_page_of_each_table(
+    page: Page, full: RunningServer
+) -> None:
+    flaky = "flaky.sort=-testId&flaky.search=test_01&flaky.page=2"
+    page.goto(f"{metrics(page, full)}?{flaky}&merges.page=900")
     expect(rows(page, "flaky").first).to_contain_text("test_01979")
     expect(part(page, "flaky")).to_contain_text("Page 2 of 50")
     expect(page.get_by_label("Search Flakiest tests")).to_have_value("test_01")
-
-
-def test_a_page_beyond_the_last_leads_to_the_last(page: Page, full: RunningServer) -> None:
-    page.goto(f"{metrics(page, full)}?merges.page=900")
     page.get_by_role("button", name="Show the last one").click()
     expect(part(page, "merges")).to_contain_text("Page 100 of 100")
 

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Wherever a failure is reviewed: a server that stops in any step, an answer that is lost, another
 person who reviews the same, a sign-in that ends. Each is told, nothing is lost or done twice, and
-nobody writes over what they have not seen.
+nobody writes over what they have not seen. `make test` goes through each place in some of these
+moments, `make soak` through all in all.
 """
 
 import re
 from collections.abc import Callable, Iterator
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,7 @@ from playwright.sync_api import Page, Route, expect
 from tests.support.asking import ask, bearer
 from tests.support.held_port import held_port
 from tests.support.running import Hands, running_in_thread
+from tests.support.soak import rounds
 from tests.web.conftest import PATIENCE_BY_THE_CLOCK, never_answer
 from tests.web.live import Comeback, Site, ended, sign_in_again, site
 
@@ -116,20 +119,23 @@ def another_person(own: Site, action: str) -> None:
     assert ask(own.server.url, "POST", path, bearer(own.benches.token)).status == 200
 
 
-@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("place", rounds(["causes", "inbox"], [*PLACES]))
 def test_a_server_that_stops_before_a_review_is_told_and_the_review_is_made_once(
     stopping: Callable[[str], tuple[Site, Comeback]], place: str, quiet_console: list[str]
 ) -> None:
     own, comeback = stopping(place)
     page = own.page
+    note = page.get_by_label("Note (optional)")
+    if place != "table":
+        note.fill("kept")
     press(page, CONFIRM)
     expect_message(page, "Nobody knows yet whether it was reviewed. The server did not answer.")
     page.get_by_role("button", name=CONFIRM).click(force=True)  # not sent before it is known
-    press(page, "Look again")
-    expect_message(page, "Nobody knows yet")
     with comeback.again():
         press(page, "Look again")
         expect_message(page, "It was not reviewed. Try again.")
+        if place != "table":
+            expect(note).to_have_value("kept")
         assert audit(own) == []
         press(page, CONFIRM)
         done(page, CONFIRMED)
@@ -170,7 +176,7 @@ def hanging(own: Site, quiet_console: list[str]) -> Iterator[Callable[[str], Sit
 
 
 @pytest.mark.own_tab
-@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("place", rounds(["page", "table"], [*PLACES]))
 def test_a_server_that_hangs_is_told_soon_and_the_review_ends_within_ninety_seconds(
     hanging: Callable[[str], Site], place: str
 ) -> None:
@@ -234,7 +240,7 @@ def test_a_sign_in_that_is_not_renewed_takes_a_review_no_more_time(
     expect_message(page, "Nobody knows yet whether it was reviewed. The server did not answer.")
 
 
-@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("place", rounds(["page", "causes"], [*PLACES]))
 def test_a_review_whose_answer_was_lost_is_found_and_not_made_twice(
     own: Site, place: str, quiet_console: list[str]
 ) -> None:
@@ -256,7 +262,7 @@ def test_a_review_whose_answer_was_lost_is_found_and_not_made_twice(
     quiet_console.clear()  # the browser names what it could not load
 
 
-@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("place", rounds(["table", "causes"], [*PLACES]))
 def test_what_another_person_reviewed_is_shown_before_it_is_written_over(
     own: Site, place: str, quiet_console: list[str]
 ) -> None:
@@ -275,8 +281,13 @@ def test_what_another_person_reviewed_is_shown_before_it_is_written_over(
     quiet_console.clear()  # the browser itself logs the status
 
 
-@pytest.mark.parametrize("theirs", ["dismiss", "reset"])
-@pytest.mark.parametrize("place", WITH_A_MESSAGE)
+@pytest.mark.parametrize(
+    ("place", "theirs"),
+    rounds(
+        [("table", "dismiss"), ("causes", "reset"), ("inbox", "dismiss")],
+        [*product(WITH_A_MESSAGE, ("dismiss", "reset"))],
+    ),
+)
 def test_the_reset_of_a_message_takes_nothing_back_that_another_person_did(
     own: Site, place: str, theirs: str, quiet_console: list[str]
 ) -> None:
@@ -352,7 +363,7 @@ def test_a_review_that_was_reset_meanwhile_is_in_nobody_s_way(own: Site) -> None
     assert audit(own) == ["confirm", "reset", "confirm"]
 
 
-@pytest.mark.parametrize("place", ["page", "causes", "inbox"])
+@pytest.mark.parametrize("place", rounds(["page", "inbox"], ["page", "causes", "inbox"]))
 def test_what_was_written_outlives_a_sign_in_that_ends(
     own: Site, place: str, quiet_console: list[str]
 ) -> None:

@@ -14,6 +14,7 @@ from playwright.sync_api import Page, expect
 from hwci.cli.terminal.tables import duration
 from hwci.engine.facts import run_record_id
 from tests.support.running import report
+from tests.support.soak import rounds
 from tests.web.conftest import Dashboard
 from tests.web.live import Site, cells, row, sign, site
 
@@ -120,15 +121,6 @@ def test_a_failed_test_leads_to_its_evidence(reader: Demo) -> None:
     assert [failure[key] for key in keys] == [run[key] for key in keys]
 
 
-def test_each_of_many_failed_tests_leads_to_its_evidence(own: Site) -> None:
-    tests = [{"id": f"t{number:03}", "outcome": "fail", "attempts": 1} for number in range(150)]
-    own.benches.report(tests=[{**test, "duration_s": 1.0} for test in tests], conclusion="failure")
-    own.open(f"runs/{own.benches.listed()[0]['id']}")
-    own.page.get_by_role("button", name="Show more of 50 further tests").click()
-
-    expect(own.page.locator("#tests tbody td:first-child a")).to_have_count(150)
-
-
 BOX = "bench-1"
 LONG_BOX = "bench " + "\N{GRINNING FACE}" * 200
 ALIKE = {  # what a search for the run's commit and box finds too
@@ -139,7 +131,7 @@ ALIKE = {  # what a search for the run's commit and box finds too
 }
 
 
-@pytest.mark.parametrize("what", ALIKE)
+@pytest.mark.parametrize("what", rounds(["long box", "branch"], [*ALIKE]))
 def test_a_failed_test_leads_to_the_evidence_of_no_other_run(own: Site, what: str) -> None:
     box, other = ALIKE[what]
     test = {"id": "boot", "outcome": "fail", "attempts": 1, "duration_s": 1.0}
@@ -159,20 +151,26 @@ def test_a_failed_test_leads_to_the_evidence_of_no_other_run(own: Site, what: st
     assert [failure[key] for key in keys] == [run[key] for key in keys]
 
 
-def test_a_run_asks_for_the_failures_of_its_commit_alone(own: Site) -> None:
+def test_a_run_asks_for_the_failures_of_its_commit_alone_however_many(own: Site) -> None:
     tests = [{"id": f"t{number:03}", "outcome": "fail", "attempts": 1} for number in range(150)]
     failed = [{**test, "duration_s": 1.0} for test in tests]
-    for number in range(3):
+    for number in range(2):
         own.benches.report(run_id=number, sha=f"{number}" * 40, tests=failed)
     own.benches.report(run_id=9, sha="a" * 40, tests=failed[:1])
-    run = next(one for one in own.benches.listed() if one["runId"] == 9)
+    alone, many = (
+        next(one for one in own.benches.listed() if one["runId"] == run) for run in (9, 1)
+    )
     with own.page.expect_response(re.compile("/ci-failures[?]")) as answer:
-        own.open(f"runs/{run['id']}")
+        own.open(f"runs/{alone['id']}")
 
     asked = parse_qs(urlsplit(answer.value.url).query)
-    assert asked["search"] == [f"{run['sha']} {run['boxKey']}"]
+    assert asked["search"] == [f"{alone['sha']} {alone['boxKey']}"]
     assert answer.value.json()["total"] == 1
     expect(own.page.locator("#tests").get_by_role("link", name="t000")).to_be_visible()
+
+    own.open(f"runs/{many['id']}")
+    own.page.get_by_role("button", name="Show more of 50 further tests").click()
+    expect(own.page.locator("#tests tbody td:first-child a")).to_have_count(150)
 
 
 def test_the_changes_are_those_of_the_api(reader: Demo) -> None:
@@ -207,64 +205,66 @@ def test_the_other_attempts_of_a_run_are_a_click_away(reader: Demo) -> None:
     expect(second).to_be_visible()
 
 
-@pytest.mark.parametrize(
-    ("others", "title"),
-    [
-        ([("bench-2", 1)], "The same CI run on other boxes 1"),
-        ([("bench-1", 2)], "The same CI run, started again 1"),
-        ([("bench-2", 1), ("bench-2", 2)], "The same CI run on other boxes, started again 2"),
-        ([], None),
-    ],
-)
-def test_what_else_ci_started_as_the_same_run_says_what_it_is(
-    page: Page, tmp_path: Path, others: list[tuple[str, int]], title: str | None
-) -> None:
-    with site(page, tmp_path) as own:
+# What CI started beside an attempt on a box, and what stands above it.
+SAME_RUN: list[tuple[list[tuple[str, int]], str | None]] = [
+    ([("bench-2", 1)], "The same CI run on other boxes 1"),
+    ([("bench-1", 2)], "The same CI run, started again 1"),
+    ([("bench-2", 1), ("bench-2", 2)], "The same CI run on other boxes, started again 2"),
+    ([], None),
+]
+
+
+def test_what_else_ci_started_as_the_same_run_says_what_it_is(own: Site) -> None:
+    for number, (others, title) in enumerate(SAME_RUN, 7):
         for box, attempt in [("bench-1", 1), *others]:
-            own.benches.report(run_id=7, box_key=box, run_attempt=attempt)
-        runs = own.ask("runs?boxKey=bench-1")["items"]
+            own.benches.report(run_id=number, box_key=box, run_attempt=attempt)
+        runs = own.ask(f"runs?boxKey=bench-1&ciRun={number}")["items"]
         (run,) = (one for one in runs if one["runAttempt"] == 1)
         own.open(f"runs/{run['id']}")
 
-        expect(page.locator("#changes")).to_be_visible()
+        expect(own.page.locator("#changes")).to_be_visible()
         if title is None:
-            expect(page.locator("#others")).to_have_count(0)
+            expect(own.page.locator("#others")).to_have_count(0)
         else:
-            expect(page.locator("#others").get_by_role("heading")).to_have_text(title)
-            repeats = page.locator("#others").get_by_text("An attempt after the first")
+            expect(own.page.locator("#others").get_by_role("heading")).to_have_text(title)
+            repeats = own.page.locator("#others").get_by_text("An attempt after the first")
             expect(repeats).to_have_count(int("again" in title))
 
 
 CUT = {"sha": "c" * 40, "subject": "cut short", "files": ["a.c"], "files_truncated": True}
-NOT_TOLD: dict[str, tuple[Any, str]] = {
-    "nothing": (None, "No change list was reported"),
-    "base": ({"base_sha": None, "commits": []}, "The commit tested before is unknown"),
-    "commits": (
+NOT_TOLD: list[tuple[Any, str]] = [
+    (None, "No change list was reported"),
+    ({"base_sha": None, "commits": []}, "The commit tested before is unknown"),
+    (
         {"base_sha": "b" * 40, "commits": [CUT], "truncated": True},
         "There are more commits; the report lists only these",
     ),
-    "files": ({"base_sha": "b" * 40, "commits": [CUT]}, "1 file; others were not reported"),
-    "subject": (
+    ({"base_sha": "b" * 40, "commits": [CUT]}, "1 file; others were not reported"),
+    (
         {"base_sha": "b" * 40, "commits": [{**CUT, "subject": ""}]},
         "no subject: the report has an empty one",
     ),
-}
+]
 
 
-@pytest.mark.parametrize("what", NOT_TOLD)
-def test_what_was_not_reported_of_changes_is_stated_in_words(own: Site, what: str) -> None:
-    changes, words = NOT_TOLD[what]
-    own.benches.report(changes=changes)
-    own.open(f"runs/{own.benches.listed()[0]['id']}")
+def test_what_was_not_reported_of_changes_is_stated_in_words(own: Site) -> None:
+    for number, (changes, words) in enumerate(NOT_TOLD):
+        own.benches.report(run_id=number, changes=changes)
+        (run,) = (one for one in own.benches.listed() if one["runId"] == number)
+        own.open(f"runs/{run['id']}")
 
-    expect(own.page.locator("#changes")).to_contain_text(words)
+        expect(own.page.locator("#changes")).to_contain_text(words)
 
 
-def test_pushes_that_a_run_covered_are_shown(own: Site) -> None:
-    own.benches.report(covers_shas=["b" * 40, report()["sha"]])
+def test_a_run_shows_the_pushes_that_it_covered_and_leads_to_its_ci_job(own: Site) -> None:
+    job = 'https://ci.example/jobs/7?a=1&b="<script>'
+    own.benches.report(run_id=4242, ci_url=job, covers_shas=["b" * 40, report()["sha"]])
     own.open(f"runs/{own.benches.listed()[0]['id']}")
 
     expect(own.page.get_by_text("It also covers 1 other commit: bbbbbbbbbb")).to_be_visible()
+    link = own.page.locator(".facts").get_by_role("link", name="4242", exact=True)
+    expect(link).to_have_attribute("href", job)
+    expect(link).to_have_attribute("rel", "noopener noreferrer")
 
 
 def test_tests_tick_in_while_a_run_goes_and_its_report_takes_their_place(own: Site) -> None:
@@ -349,29 +349,6 @@ def test_a_run_that_is_not_there_yet_appears_when_it_begins(
     expect(own.page.get_by_role("heading", level=1)).to_contain_text("run 71")
     expect(own.page.locator(".verdict-line")).to_contain_text("running")
     quiet_console[:] = [line for line in quiet_console if "404" not in line]
-
-
-def test_a_run_leads_to_its_ci_job(own: Site) -> None:
-    page = 'https://ci.example/jobs/7?a=1&b="<script>'
-    own.benches.report(run_id=4242, ci_url=page)
-    [run] = own.benches.listed("&branch=main")
-    own.open(f"runs/{run['id']}")
-
-    link = own.page.locator(".facts").get_by_role("link", name="4242", exact=True)
-    expect(link).to_have_attribute("href", page)
-    expect(link).to_have_attribute("rel", "noopener noreferrer")
-
-
-def test_what_the_harness_wrote_of_a_failure_is_shown_as_text(own: Site) -> None:
-    said = "<img src=x onerror=alert(1)>\n at 0x10"
-    failed = {"id": "boot", "outcome": "fail", "attempts": 1, "duration_s": 1.0, "message": said}
-    own.benches.report(run_id=4343, tests=[failed])
-    [run] = own.benches.listed("&branch=main")
-
-    own.open(f"runs/{run['id']}")
-    expect(own.page.locator(".message")).to_have_text(said)
-    own.page.get_by_role("link", name="boot", exact=True).click()
-    expect(own.page.locator(".facts .message")).to_have_text(said)
 
 
 def test_a_rerun_links_to_the_run_that_it_repeats(own: Site) -> None:

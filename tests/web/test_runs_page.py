@@ -13,6 +13,7 @@ from urllib.parse import urlencode
 import pytest
 from playwright.sync_api import Locator, Page, Route, expect
 
+from tests.support.soak import rounds
 from tests.web.conftest import Dashboard
 from tests.web.live import Site, cells, row, site
 
@@ -178,13 +179,6 @@ def test_an_answer_that_takes_longer_than_the_pace_is_waited_for(own: Site) -> N
 # Rows
 
 
-def test_a_run_whose_hello_failed_never_reached_the_hardware(own: Site) -> None:
-    own.benches.report(run_id=71, hello_ok=False, tests=[], conclusion="failure")
-    own.follow("runs")
-
-    expect(row(own.page, "run 71")).to_contain_text("never reached")
-
-
 def test_the_rows_are_those_of_the_api(page: Page, demo: Dashboard) -> None:
     org, token = demo.sign_in(page.context), demo.token()
     page.goto(f"{demo.url}/orgs/{org}/runs?runs.page=3")
@@ -204,6 +198,11 @@ def test_the_rows_are_those_of_the_api(page: Page, demo: Dashboard) -> None:
         assert shown[5] == run["sha"][:12]
         counts = [run["tests"][part] for part in ("passed", "failed", "retried")]
         assert shown[8:] == [str(count) for count in counts]
+    link = page.locator("tbody tr").first.get_by_role("link", name=re.compile("^run "))
+    link.click()
+
+    expect(page).to_have_url(re.compile(f"/runs/{told[0]['id']}$"))
+    expect(page.get_by_role("heading", level=1)).to_contain_text(str(told[0]["runId"]))
 
 
 # Filters and pages
@@ -250,11 +249,14 @@ def test_the_runs_of_all_products_of_a_repository_are_a_choice(own: Site) -> Non
 
 @pytest.mark.parametrize(
     ("query", "name"),
-    [
-        ("suite=none", "none"),
-        ("repoKey=acme/sensor-node", "All of acme/sensor-node"),
-        ("repoKey=a/b&suite=none", "a/b · none"),
-    ],
+    rounds(
+        [("repoKey=a/b&suite=none", "a/b · none")],
+        [
+            ("suite=none", "none"),
+            ("repoKey=acme/sensor-node", "All of acme/sensor-node"),
+            ("repoKey=a/b&suite=none", "a/b · none"),
+        ],
+    ),
 )
 def test_what_the_address_asks_for_is_a_choice_in_any_case(
     page: Page, demo: Dashboard, query: str, name: str, quiet_console: list[str]
@@ -268,33 +270,25 @@ def test_what_the_address_asks_for_is_a_choice_in_any_case(
         quiet_console.clear()  # the browser's own note of the 404
 
 
-def test_a_run_is_found_by_the_number_that_its_ci_shows(page: Page, demo: Dashboard) -> None:
-    org = demo.sign_in(page.context)
-    number = fits(demo, org, "page=4")["items"][0]["runId"]
-    page.goto(f"{demo.url}/orgs/{org}/runs")
-
-    page.get_by_label("CI number").fill(f"#{number}")
-    page.get_by_label("CI number").press("Enter")
-
-    found = fits(demo, org, f"ciRun={number}")
-    expect(total(page)).to_have_text(counted(found["total"]))
-    shows(page, found)
-
-
-@pytest.mark.parametrize("digits", [4, 10, 40])
-def test_a_commit_is_found_by_the_beginning_of_its_hash(
-    page: Page, demo: Dashboard, digits: int
+def test_a_run_is_found_by_the_number_that_its_ci_shows_and_by_the_beginning_of_its_hash(
+    page: Page, demo: Dashboard
 ) -> None:
     org = demo.sign_in(page.context)
-    sha = fits(demo, org, "page=4")["items"][0]["sha"]
+    number, sha = (fits(demo, org, "page=4")["items"][0][name] for name in ("runId", "sha"))
     page.goto(f"{demo.url}/orgs/{org}/runs")
+    for label, typed, query in (
+        ("CI number", f"#{number}", f"ciRun={number}"),
+        *(("Commit", sha[:digits].upper(), f"sha={sha[:digits]}") for digits in (4, 10, 40)),
+    ):
+        page.get_by_label(label).fill(typed)
+        page.get_by_label(label).press("Enter")
 
-    page.get_by_label("Commit").fill(sha[:digits].upper())
-    page.get_by_label("Commit").press("Enter")
-
-    found = fits(demo, org, f"sha={sha[:digits]}")
-    expect(total(page)).to_have_text(counted(found["total"]))
-    shows(page, found)
+        found = fits(demo, org, query)
+        expect(total(page)).to_have_text(counted(found["total"]))
+        shows(page, found)
+        page.get_by_label(label).fill("")
+        page.get_by_label(label).press("Enter")
+        expect(total(page)).to_have_count(0)
 
 
 TYPED_AT_ONCE = """
@@ -319,40 +313,33 @@ def test_what_is_typed_as_soon_as_a_field_is_there_stays(page: Page, demo: Dashb
     expect(page.get_by_label("Commit")).to_have_value("6ef9")
 
 
-@pytest.mark.parametrize("text", ["6ef", "main", "6ef9-1"])
-def test_text_that_cannot_begin_a_hash_is_not_requested(
-    page: Page, demo: Dashboard, text: str
-) -> None:
+def test_text_that_cannot_begin_a_hash_is_not_requested(page: Page, demo: Dashboard) -> None:
     org = demo.sign_in(page.context)
     page.goto(f"{demo.url}/orgs/{org}/runs?sha=" + "0" * 40)
     expect(page.get_by_text("No run fits these filters")).to_be_visible()
+    for text in ("6ef", "main", "6ef9-1"):
+        page.get_by_label("Commit").fill(text)
+        page.get_by_label("Commit").press("Enter")
 
-    page.get_by_label("Commit").fill(text)
-    page.get_by_label("Commit").press("Enter")
-
-    expect(
-        page.get_by_text(f"“{text}” is not the start of a commit hash. At least 4")
-    ).to_be_visible()
+        said = f"“{text}” is not the start of a commit hash. At least 4"
+        expect(page.get_by_text(said)).to_be_visible()
     page.get_by_role("button", name="Clear filters").click()
     expect(page.locator("tbody tr")).to_have_count(ROWS)
 
 
-@pytest.mark.parametrize(("choice", "hello_ok"), [("Reached", "true"), ("Never reached", "false")])
-def test_runs_are_found_by_whether_they_reached_the_hardware(
-    page: Page, demo: Dashboard, choice: str, hello_ok: str
-) -> None:
+def test_runs_are_found_by_whether_they_reached_the_hardware(page: Page, demo: Dashboard) -> None:
     org = demo.sign_in(page.context)
     page.goto(f"{demo.url}/orgs/{org}/runs")
     expect(page.locator("tbody tr")).to_have_count(ROWS)
     expect(total(page)).to_have_count(0)
+    for choice, hello_ok in (("Reached", "true"), ("Never reached", "false")):
+        page.get_by_label("Hardware").select_option(label=choice)
 
-    page.get_by_label("Hardware").select_option(label=choice)
-
-    found = fits(demo, org, f"helloOk={hello_ok}")
-    expect(total(page)).to_have_text(counted(found["total"]))
-    shows(page, found)
-    never = page.locator("tbody tr", has_text="never reached")
-    expect(never).to_have_count(0 if hello_ok == "true" else ROWS)
+        found = fits(demo, org, f"helloOk={hello_ok}")
+        expect(total(page)).to_have_text(counted(found["total"]))
+        shows(page, found)
+        never = page.locator("tbody tr", has_text="never reached")
+        expect(never).to_have_count(0 if hello_ok == "true" else ROWS)
 
 
 def test_a_link_may_ask_for_the_runs_between_two_times(page: Page, demo: Dashboard) -> None:
@@ -412,31 +399,23 @@ def test_a_run_that_is_reported_again_shows_what_it_gave_then(own: Site) -> None
     expect(given).to_have_text("never reached")
 
 
-@pytest.mark.parametrize("query", ["retryPass=true", "testId=a&failedAttempt=maybe"])
-def test_what_is_refused_of_a_test_can_be_taken_back(
-    page: Page, demo: Dashboard, quiet_console: list[str], query: str
-) -> None:
-    org = demo.sign_in(page.context)
-    page.goto(f"{demo.url}/orgs/{org}/runs?{query}")
-    expect(page.get_by_role("alert")).to_be_visible()
-
-    page.get_by_role("button", name="Show all tests").click()
-
-    expect(page.locator("tbody tr")).to_have_count(ROWS)
-    quiet_console.clear()  # the browser itself logs the status
-
-
-def test_a_time_that_is_none_is_shown_as_it_stands(
+def test_what_is_refused_can_be_taken_back(
     page: Page, demo: Dashboard, quiet_console: list[str]
 ) -> None:
     org = demo.sign_in(page.context)
-    page.goto(f"{demo.url}/orgs/{org}/runs?from=yesterday")
-    expect(page.get_by_text("Started from yesterday")).to_be_visible()
-    expect(page.get_by_role("alert")).to_be_visible()
+    for query, button in (
+        ("retryPass=true", "Show all tests"),
+        ("testId=a&failedAttempt=maybe", "Show all tests"),
+        ("from=yesterday", "Show all times"),
+    ):
+        page.goto(f"{demo.url}/orgs/{org}/runs?{query}")
+        expect(page.get_by_role("alert")).to_be_visible()
+        shown = page.get_by_text("Started from yesterday")  # as it stands
+        expect(shown).to_have_count(int("yesterday" in query))
 
-    page.get_by_role("button", name="Show all times").click()
+        page.get_by_role("button", name=button).click()
 
-    expect(page.locator("tbody tr")).to_have_count(ROWS)
+        expect(page.locator("tbody tr")).to_have_count(ROWS)
     quiet_console.clear()  # the browser itself logs the status
 
 
@@ -452,17 +431,6 @@ def test_filters_that_nothing_fits_can_be_taken_back(page: Page, demo: Dashboard
     page.get_by_label("Status").select_option("reported")
     page.get_by_role("button", name="Clear filters").click()
     expect(page.get_by_label("Product")).to_be_focused()
-
-
-def test_a_row_leads_to_its_run(page: Page, demo: Dashboard) -> None:
-    org = demo.sign_in(page.context)
-    first = fits(demo, org, "")["items"][0]
-    page.goto(f"{demo.url}/orgs/{org}/runs")
-
-    page.locator("tbody tr").first.get_by_role("link", name=re.compile("^run ")).click()
-
-    expect(page).to_have_url(re.compile(f"/runs/{first['id']}$"))
-    expect(page.get_by_role("heading", level=1)).to_contain_text(str(first["runId"]))
 
 
 def boot(outcome: str, attempts: int) -> dict[str, Any]:

@@ -175,64 +175,62 @@ def test_without_a_good_invitation_the_page_says_whom_to_ask(
     quiet_console.clear()
 
 
-def test_where_anyone_may_register_the_page_needs_no_link(
-    page: Page, tmp_path: Path, quiet_console: list[str]
-) -> None:
-    with running_in_thread(tmp_path, registration=Registration.OPEN) as anyone:
-        page.goto(f"{anyone.url}/sign-in")
-        page.get_by_role("link", name="register").click()
-        fill_all(page, "any@example.org")
+@pytest.fixture(scope="module")
+def anyone(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
+    """A server where anyone may register."""
+    folder = tmp_path_factory.mktemp("anyone")
+    with running_in_thread(folder, registration=Registration.OPEN) as found:
+        yield found
 
-        expect(page.locator(".person")).to_contain_text("Fay First")
-        without_metrics(page, quiet_console)
+
+def test_where_anyone_may_register_the_page_needs_no_link_and_a_taken_e_mail_is_shown(
+    page: Page, anyone: RunningServer, quiet_console: list[str]
+) -> None:
+    page.goto(f"{anyone.url}/sign-in")
+    page.get_by_role("link", name="register").click()
+    fill_all(page, anyone.email)
+    expect(page.get_by_role("alert")).to_contain_text("email")
+    assert all("status of 409" in line for line in quiet_console if line)
+    quiet_console.clear()
+
+    fill_all(page, "any@example.org")
+
+    expect(page.locator(".person")).to_contain_text("Fay First")
+    without_metrics(page, quiet_console)
 
 
 def test_a_person_who_has_no_organization_makes_one_in_the_page(
-    page: Page, tmp_path: Path, quiet_console: list[str]
+    page: Page, anyone: RunningServer, quiet_console: list[str]
 ) -> None:
-    with running_in_thread(tmp_path, registration=Registration.OPEN) as anyone:
-        page.goto(f"{anyone.url}/setup")
-        fill(page, **{"E-mail": "alone@example.org", "Password": LONG})
-        none = page.get_by_role("heading", level=1, name="No organization yet")
-        expect(none).to_be_visible()
-        name = page.get_by_label("Name of the organization")
-        make = page.get_by_role("button", name="Create organization")
-        name.fill("   ")
-        make.click()
-        expect(page.get_by_role("alert")).to_contain_text("at least 1 character")
+    page.goto(f"{anyone.url}/setup")
+    fill(page, **{"E-mail": "alone@example.org", "Password": LONG})
+    none = page.get_by_role("heading", level=1, name="No organization yet")
+    expect(none).to_be_visible()
+    name = page.get_by_label("Name of the organization")
+    make = page.get_by_role("button", name="Create organization")
+    name.fill("   ")
+    make.click()
+    expect(page.get_by_role("alert")).to_contain_text("at least 1 character")
 
-        name.fill(" Lone Firmware ")
-        make.click()
+    name.fill(" Lone Firmware ")
+    make.click()
 
-        expect(page).to_have_title("Metrics · Lone Firmware · hwci")
-        expect(page.get_by_role("link", name="Audit log")).to_be_visible()  # its owner
-        expect(page.get_by_role("heading", name="turn CI Metrics on")).to_be_visible()
+    expect(page).to_have_title("Metrics · Lone Firmware · hwci")
+    expect(page.get_by_role("link", name="Audit log")).to_be_visible()  # its owner
+    expect(page.get_by_role("heading", name="turn CI Metrics on")).to_be_visible()
     assert all(re.search("status of 40[03]", line) for line in quiet_console if line)
     quiet_console.clear()
 
 
 def test_a_person_who_has_no_organization_joins_one_elsewhere_and_looks_again(
-    page: Page, tmp_path: Path
+    page: Page, anyone: RunningServer
 ) -> None:
-    with running_in_thread(tmp_path, registration=Registration.OPEN) as anyone:
-        page.goto(f"{anyone.url}/setup")
-        fill(page, **{"E-mail": "alone@example.org", "Password": LONG})
-        expect(page.get_by_text("invite alone@example.org")).to_be_visible()
-        alone = Dashboard(anyone.url, Account("alone@example.org", LONG)).token()
-        join(anyone.url, str(anyone.org_id), anyone.token, alone)
+    page.goto(f"{anyone.url}/setup")
+    fill(page, **{"E-mail": "lonely@example.org", "Password": LONG})
+    expect(page.get_by_text("invite lonely@example.org")).to_be_visible()
+    lonely = Dashboard(anyone.url, Account("lonely@example.org", LONG)).token()
+    join(anyone.url, str(anyone.org_id), anyone.token, lonely)
 
-        page.get_by_role("button", name="Refresh").click()
+    page.get_by_role("button", name="Refresh").click()
 
-        expect(page).to_have_title("Metrics · Acme Firmware · hwci")
-
-
-def test_a_taken_e_mail_is_shown_beside_it_or_above(
-    page: Page, tmp_path: Path, quiet_console: list[str]
-) -> None:
-    with running_in_thread(tmp_path, registration=Registration.OPEN) as anyone:
-        page.goto(f"{anyone.url}/setup")
-        fill_all(page, anyone.email)
-
-        expect(page.get_by_role("alert")).to_contain_text("email")
-    assert all("status of 409" in line for line in quiet_console if line)
-    quiet_console.clear()
+    expect(page).to_have_title("Metrics · Acme Firmware · hwci")

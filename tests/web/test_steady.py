@@ -4,11 +4,13 @@ sign of a stream. The browser itself tells what moved.
 """
 
 import re
+from itertools import cycle, product
 from typing import Any
 
 import pytest
 from playwright.sync_api import Page, Route, ViewportSize, expect
 
+from tests.support.soak import rounds
 from tests.web.conftest import Dashboard
 
 WHO = re.compile(r"/api/auth/me$")
@@ -83,8 +85,11 @@ def addresses(page: Page, demo: Dashboard) -> dict[str, str]:
     return {name: f"{home}/{path.format(**known)}" for name, (path, _, _) in PAGES.items()}
 
 
-@pytest.mark.parametrize("size", [DESK, PHONE], ids=["desk", "phone"])
-@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize(
+    ("name", "size"),
+    rounds([*zip(PAGES, cycle((DESK, PHONE)), strict=False)], [*product(PAGES, (DESK, PHONE))]),
+    ids=lambda one: one if isinstance(one, str) else str(one["width"]),
+)
 def test_nothing_moves_when_it_is_known_who_reads_the_page(
     page: Page, addresses: dict[str, str], name: str, size: Any
 ) -> None:
@@ -122,7 +127,7 @@ def test_nothing_moves_when_what_runs_suggest_of_flaky_tests_comes(
     assert moved(page) == []
 
 
-@pytest.mark.parametrize("width", [1152, 1280])
+@pytest.mark.parametrize("width", rounds([1152], [1152, 1280]))
 def test_the_page_keeps_its_height_while_the_pointer_moves_over_the_bars(
     page: Page, addresses: dict[str, str], width: int
 ) -> None:

@@ -15,6 +15,7 @@ from hwci.server.app import SetCiMetrics
 from hwci.wire import limits
 from tests.support.asking import ask, bearer
 from tests.support.running import MEMBER_EMAIL, ORGANIZATION, PASSWORD
+from tests.support.soak import rounds
 from tests.web.conftest import Account, Dashboard
 from tests.web.live import Site, site
 
@@ -81,7 +82,7 @@ def test_keys_alone_switch_it_and_back(page: Page, own: Site, other: str) -> Non
 def test_no_page_of_the_other_one_shows_anything_of_the_first(
     page: Page, own: Site, other: str
 ) -> None:
-    for name in PAGES:
+    for name in rounds(("metrics", "runs", "audit-log"), PAGES):
         own.open(name)
         expect(page.locator(".waiting")).to_have_count(0)
         page.get_by_role("button", name="Organization: ").click()
