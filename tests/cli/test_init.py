@@ -89,6 +89,22 @@ def test_without_files_of_a_ci_the_site_of_the_repository_decides(
     assert cli("init").out.startswith(first)
 
 
+def test_the_file_names_its_schema_at_a_server_that_others_reach(
+    cli: Command, tmp_path: Path
+) -> None:
+    path = repository(tmp_path, "src/a.c")
+    first = {}
+    for url in ("", "http://127.0.0.1:1", "https://hwci.invalid/of/acme/"):
+        path.unlink(missing_ok=True)
+        assert cli("init", *(["--url", url] if url else [])).code == 0
+        first[url] = path.read_text().splitlines()[0]
+
+    assert first.pop("https://hwci.invalid/of/acme/") == (
+        "#:schema https://hwci.invalid/of/acme/api/hwci.schema.json"
+    )
+    assert not any(line.startswith("#:") for line in first.values())
+
+
 def test_an_address_of_this_machine_only_is_noted(cli: Command, tmp_path: Path) -> None:
     path = repository(tmp_path, "src/a.c")
     noted = []
