@@ -16,7 +16,8 @@ from tests.cli.jobs import git, repository
 from tests.examples.reading import accepted
 from tests.support.answering import unused_url
 
-EXAMPLES = Path(__file__).parents[2] / "examples" / "ci"
+ROOT = Path(__file__).parents[2]
+EXAMPLES = ROOT / "examples" / "ci"
 ZEPHYR = (
     "app/src/main.c",
     "app/west.yml",
@@ -219,7 +220,8 @@ ASKED = {
 
 @pytest.mark.parametrize("ci", ASKED)
 def test_a_job_asks_its_ci_what_the_longer_example_asks(ci: CiSystem) -> None:
-    files = (EXAMPLES / ci).iterdir()
+    wrapped = {CiSystem.GITHUB: ["action.yml"], CiSystem.GITLAB: ["templates/hwci.yml"]}
+    files = [*(EXAMPLES / ci).iterdir(), *(ROOT / name for name in wrapped.get(ci, []))]
     example = "\n".join(file.read_text() for file in files if file.is_file())
     asked = re.findall(ASKED[ci], JOBS[ci].text, re.MULTILINE)
 
