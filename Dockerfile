@@ -4,14 +4,14 @@
 #   docker run -p 8080:8080 -v hwci-data:/data hwci
 #   docker exec CONTAINER hwci admin backup /data/backup.db
 
-FROM python:3.13-slim AS build
+FROM python:3.13-slim-trixie AS build
 RUN python -m venv /opt/hwci
 WORKDIR /source
 COPY pyproject.toml README.md LICENSE ./
 COPY hwci ./hwci
 RUN /opt/hwci/bin/pip install --no-cache-dir --disable-pip-version-check ".[server,postgres,valkey,prometheus]"
 
-FROM python:3.13-slim
+FROM python:3.13-slim-trixie
 LABEL org.opencontainers.image.title="hwci" \
       org.opencontainers.image.description="Metrics for hardware-in-the-loop CI" \
       org.opencontainers.image.licenses="Apache-2.0"

@@ -17,7 +17,7 @@ from typing import Any
 
 import typer.main
 
-from docs import ci_systems, client_stub, web_words
+from docs import ci_systems, client_stub, project_schema, web_words
 from docs.variables import VARIABLES as CLIENT_VARIABLES
 from hwci.cli.main import app
 from hwci.cli.terminal.lists import LISTS, NARROWING, flags_of
@@ -254,7 +254,12 @@ PAGES = {
 }
 
 
-WRITTEN = client_stub.FILES | web_words.FILES | {ci_systems.GUIDE: partial(ci_systems.guide, table)}
+WRITTEN = (
+    client_stub.FILES
+    | web_words.FILES
+    | project_schema.FILES
+    | {ci_systems.GUIDE: partial(ci_systems.guide, table)}
+)
 """Files that are written from code elsewhere, of the guide its tables."""
 
 

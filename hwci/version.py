@@ -14,8 +14,8 @@ from pathlib import Path
 from hwci import __version__
 
 _SUFFIXES = frozenset((
-    ".css", ".groovy", ".html", ".js", ".py", ".pyi", ".sh", ".sql", ".svg", ".toml", ".txt",
-    ".typed", ".yml",
+    ".css", ".groovy", ".html", ".js", ".json", ".py", ".pyi", ".sh", ".sql", ".svg", ".toml",
+    ".txt", ".typed", ".yml",
 ))  # fmt: skip
 """Of the package's files. What else is in the folder of a checkout is not for others."""
 _DIGITS = 8

@@ -3,7 +3,8 @@
 
 This module decides where the file lies and what it may hold: products with their paths and boxes
 (spec, "Suite configuration"), and rules for verdicts. How a job uses it is decided in
-`hwci.ci.detect`, and what the rules mean in `hwci.ci.results.verdicts`.
+`hwci.ci.detect`, and what the rules mean in `hwci.ci.results.verdicts`. Of the tables here
+`docs/project_schema.py` makes the JSON Schema of the file.
 """
 
 import re
@@ -17,8 +18,17 @@ from operator import getitem
 from pathlib import Path
 from typing import Annotated, Any, TypeVar, cast
 
-from pydantic import BaseModel, ConfigDict, PlainValidator, ValidationError
-from pydantic_core import ErrorDetails, PydanticCustomError
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    GetJsonSchemaHandler,
+    PlainValidator,
+    ValidationError,
+    WithJsonSchema,
+)
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema, ErrorDetails, PydanticCustomError
 
 from hwci import __version__
 from hwci.ci.results.platforms import Platforms
@@ -31,7 +41,7 @@ from hwci.wire.base import Name
 from hwci.wire.errors import message_of
 from hwci.wire.links import NEEDED
 from hwci.wire.nearest import hint
-from hwci.wire.reports import PatternList, Percentage, SuiteConfiguration
+from hwci.wire.reports import Links, PatternList, Percentage, SuiteConfiguration
 
 FILE_NAME = "hwci.toml"
 ROOT_MARK = ".git"
@@ -57,14 +67,19 @@ def _pattern(value: object) -> re.Pattern[str]:
         ) from fault
 
 
-def _verdict(value: object) -> Verdict:
-    try:
-        return Verdict(str(value))
-    except ValueError as fault:
-        known = ", ".join(Verdict)
-        raise PydanticCustomError(
-            "verdict", "Should be one of {known}", {"known": known}
-        ) from fault
+Word = TypeVar("Word", bound=StrEnum)
+
+
+def _one_of(words: type[Word]) -> PlainValidator:
+    def read(value: object) -> Word:
+        try:
+            return words(str(value))
+        except ValueError as fault:
+            known = ", ".join(words)
+            text = "Should be one of {known}"
+            raise PydanticCustomError("word", text, {"known": known}) from fault
+
+    return PlainValidator(read)
 
 
 class _Table(BaseModel):
@@ -74,23 +89,35 @@ class _Table(BaseModel):
 
 
 class ProductTargets(_Table):
-    """`targets` of a `[[product]]`."""
+    """`targets` of a `[[product]]`: shares in percent."""
 
-    merges_checked: Percentage | None = None
-    infra_runs: Percentage | None = None
+    merges_checked: Percentage | None = Field(
+        None, description="So many of the merges checked on hardware at least."
+    )
+    infra_runs: Percentage | None = Field(
+        None, description="So many run reports of runs that never reached it at most."
+    )
 
 
 class Product(_Table):
-    """A `[[product]]`. `repo_key`: its own, else that of the file."""
+    """A `[[product]]`: which files are its firmware, and which test it."""
 
-    repo_key: Name | None = None
-    suite: Name
-    firmware_paths: PatternList
-    harness_paths: PatternList
-    trigger_paths: PatternList | None = None
-    merge_trigger: bool = True
+    repo_key: Name | None = Field(None, description="Its repository, else that of the file.")
+    suite: Name = Field(description="Its name.")
+    firmware_paths: PatternList = Field(
+        description="A fix of these files makes a failure a firmware bug."
+    )
+    harness_paths: PatternList = Field(
+        description="A fix of these files makes a failure a fault of the harness."
+    )
+    trigger_paths: PatternList | None = Field(
+        None, description="A merge that touches none of these needs no run; else every one does."
+    )
+    merge_trigger: bool = Field(
+        True, description="Merges start the suite, so that they are announced."
+    )
     targets: ProductTargets | None = None
-    box: Name | None = None
+    box: Name | None = Field(None, description="The bench, where the CI does not name it.")
 
     def starts(self, paths: Sequence[str]) -> bool:
         """Return whether a merge of these files starts the product's suite."""
@@ -114,16 +141,24 @@ class Product(_Table):
 
 
 class VerdictRule(_Table):
-    """A `[[verdict]]` for failures whose message matches anywhere."""
+    """A `[[verdict]]`: what a failure blames. The first rule that matches counts."""
 
-    message: Annotated[re.Pattern[str], PlainValidator(_pattern)]
-    verdict: Annotated[Verdict, PlainValidator(_verdict)]
+    message: Annotated[
+        re.Pattern[str],
+        PlainValidator(_pattern),
+        WithJsonSchema({"type": "string", "minLength": 1}),
+    ] = Field(description="A regular expression of Python, found anywhere in the message.")
+    verdict: Annotated[Verdict, _one_of(Verdict), WithJsonSchema({"enum": [*Verdict]})] = Field(
+        description="The device, or the bench (infra)."
+    )
 
 
 class Firmware(_Table):
-    """`[firmware]`. `checkout`: the folder in which it is checked out, from that of the file."""
+    """`[firmware]`, where the tests have a repository of their own."""
 
-    checkout: Name
+    checkout: Name = Field(
+        description="The folder in which it is checked out, from that of this file."
+    )
 
 
 class Names(StrEnum):
@@ -133,33 +168,39 @@ class Names(StrEnum):
     BY_FILE = "by-file"
 
 
-Word = TypeVar("Word", bound=StrEnum)
-
-
-def _one_of(words: type[Word]) -> PlainValidator:
-    def read(value: object) -> Word:
-        try:
-            return words(str(value))
-        except ValueError as fault:
-            known = ", ".join(words)
-            text = "Should be one of {known}"
-            raise PydanticCustomError("word", text, {"known": known}) from fault
-
-    return PlainValidator(read)
-
-
 class Tests(_Table):
-    """The table `[tests]`."""
+    """`[tests]`: what the tests of result files are called."""
 
-    names: Annotated[Names, _one_of(Names)] = Names.APART
-    platforms: Annotated[Platforms | None, _one_of(Platforms)] = None
+    names: Annotated[Names, _one_of(Names), WithJsonSchema({"enum": [*Names]})] = Field(
+        Names.APART, description="How tests of several files that share a name are told apart."
+    )
+    platforms: Annotated[
+        Platforms | None, _one_of(Platforms), WithJsonSchema({"enum": [*Platforms]})
+    ] = Field(None, description="Where the platform of a Twister result stands.")
 
 
-class _File(_Table):
-    repo_key: Name | None = None
+class _DescribedAsLinks:
+    """Not read here (`Project.links`), but described as what is taken where they are sent."""
+
+    def __get_pydantic_json_schema__(
+        self, _: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        described = handler(Links.__pydantic_core_schema__)
+        handler.resolve_ref_schema(described)["additionalProperties"] = False
+        return described
+
+
+class File(_Table):
+    """`hwci.toml`: what hwci has to know of a repository."""
+
+    repo_key: Name | None = Field(
+        None, description="The repository as in all reports, else the name from CI or git."
+    )
     firmware: Firmware | None = None
-    messages: bool = False
-    links: Any = None
+    messages: bool = Field(
+        False, description="Send what a harness wrote of a failed test; it may hold a secret."
+    )
+    links: Annotated[Any, _DescribedAsLinks()] = None
     tests: Tests = Tests()
     product: Sequence[Product] = ()
     verdict: Sequence[VerdictRule] = ()
@@ -242,7 +283,7 @@ def read_project(path: Path) -> Project:
     try:
         content = tomllib.loads(read_whole(path, limits.SUITE_CONFIG_BYTES).decode("utf-8-sig"))
         unknown = _unknown_keys(path, list(_taken_out(content)))
-        file = _File.model_validate(content)
+        file = File.model_validate(content)
     except OSError as fault:
         raise ProjectFileError([f"{path}: cannot be read: {fault.strerror}"]) from fault
     except ValidationError as fault:
@@ -280,7 +321,7 @@ def _taken_out(content: dict[str, Any]) -> Iterator[tuple[str, str]]:
     a hint at the known ones.
     """
     try:
-        _File.model_validate(content)
+        File.model_validate(content)
     except ValidationError as fault:
         for error in _errors(fault):
             if error["type"] == "extra_forbidden":
@@ -297,7 +338,7 @@ def _taken_out(content: dict[str, Any]) -> Iterator[tuple[str, str]]:
 def _table_at(way: Sequence[int | str]) -> type[_Table]:
     """Return the table at a place of the file."""
     if not way:
-        return _File
+        return File
     return ProductTargets if way[-1] == "targets" else _TABLES[str(way[0])]
 
 

@@ -12,6 +12,8 @@ from hwci.engine.automaton import BUDGET, Automaton
 LENGTH_MAX = 1_024
 """Characters of a pattern. No path of a source tree is longer."""
 _FORBIDDEN = "?+[]{}\\"  # "A pattern containing any of ... is invalid" (rule 4)
+LEGAL = r"^(![^?+\[\]{}\\]+|[^!?+\[\]{}\\][^?+\[\]{}\\]*)$"
+"""The same rules for one pattern, as a regular expression for a schema."""
 _ENTRY_BYTES = 160
 _CHARACTER_BYTES = 4
 

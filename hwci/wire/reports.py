@@ -16,7 +16,7 @@ from hwci.contract.runs.commits import ChangeList, Commit
 from hwci.contract.runs.merges import Merge
 from hwci.contract.vocabulary import Outcome, Trigger, Verdict
 from hwci.engine import facts
-from hwci.engine.patterns import check_patterns
+from hwci.engine.patterns import LEGAL, check_patterns
 from hwci.wire import limits
 from hwci.wire.base import (
     STORABLE,
@@ -190,8 +190,10 @@ def _pattern_faults(patterns: Sequence[object]) -> list[ListFault]:
     return [((places[index],), message) for index, message in faults]
 
 
-Pattern = Annotated[Text, Field(json_schema_extra={"maxLength": limits.PATTERN_MAX})]
-"""Its length is one of the rules between elements, so that all faults are found at once."""
+Pattern = Annotated[
+    Text, Field(json_schema_extra={"maxLength": limits.PATTERN_MAX, "pattern": LEGAL})
+]
+"""Its own rules are checked with those between elements, so that all faults are found at once."""
 LinkTemplate = Annotated[str, Field(max_length=limits.URL_MAX), STORABLE]
 PatternList = Annotated[Sequence[Pattern], ListRule(limits.PATTERNS_MAX, _pattern_faults)]
 

@@ -1,16 +1,38 @@
 # SPDX-License-Identifier: Apache-2.0
 """What `hwci.toml` says, and each fault of it with its place."""
 
+import json
 import os
+import re
+import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from jsonschema_rs import validator_for
+from pydantic import ValidationError
 
+from docs import project_schema
 from hwci import __version__
-from hwci.ci.project import Names, ProjectFileError, find_project, project_path, read_project
+from hwci.ci.new_project import guess
+from hwci.ci.project import (
+    File,
+    Names,
+    ProjectFileError,
+    find_project,
+    project_path,
+    read_project,
+)
 from hwci.contract.vocabulary import Verdict
+from hwci.engine.patterns import check_patterns
+
+ROOT = Path(__file__).parents[2]
+SCHEMA = validator_for(json.loads(project_schema.SCHEMA.read_text()))
+GUESSED = (["src/a.c", "hil/a.py"], ["west.yml", "hil/boot/testcase.yaml"])
 
 WHOLE = """
 repo_key = "acme/firmware"
@@ -36,6 +58,24 @@ verdict = "infra"
 [[verdict]]
 message = "HardFault"
 verdict = "device"
+"""
+
+EVERY_KEY = f"""
+messages = true
+{WHOLE}
+[product.targets]
+merges_checked = 95
+infra_runs = 5
+
+[firmware]
+checkout = "../fw"
+
+[links]
+commit = "https://git.example/{{repo}}/commit/{{sha}}"
+
+[tests]
+names = "by-file"
+platforms = "as-boxes"
 """
 
 KNOWN = {
@@ -139,50 +179,50 @@ def test_a_file_without_a_repository_leaves_that_to_the_ci(tmp_path: Path) -> No
     assert (project.repo_key, project.products[0].repo_key) == (None, None)
 
 
-@pytest.mark.parametrize(
-    ("text", "fault"),
-    [
-        (product('trigger_paths = ["a", "b?"]'), "product 1: trigger_paths, item 2: A pattern mu"),
-        (product('merge_trigger = "yes"'), "product 1: merge_trigger: Input should be a valid bo"),
-        (product("targets = 95"), "product 1: targets: Input should be"),
-        (
-            product("targets = { infra_runs = 101 }"),
-            "product 1: targets: infra_runs: Should be a share in percent, from 0 to 100",
-        ),
-        (product("targets = { infra_runs = nan }"), "product 1: targets: infra_runs: "),
-        (product('box = ""'), "product 1: box: String should have at least 1 character"),
-        ('[[product]]\nsuite = "x"\nharness_paths = []', "product 1: firmware_paths: Field requi"),
-        ('[product]\nsuite = "x"', "product: Should be a list: write [[product]]"),
-        (product('trigger_paths = "a"'), "product 1: trigger_paths: Should be a list"),
-        ('[[verdict]]\nmessage = "("\nverdict = "infra"', "verdict 1: message: Should be a regula"),
-        ('[[verdict]]\nmessage = ""\nverdict = "infra"', "verdict 1: message: Should be text"),
-        ('[[verdict]]\nmessage = "x"\nverdict = "bench"', "verdict 1: verdict: Should be one of d"),
-        ("[[product]\n", "Expected ']]' at the end of an array declaration (at line 1, column 10)"),
-        ("repo_key = 1", "repo_key: Input should be a valid string"),
-    ],
-)
+FAULTS = [
+    (product('trigger_paths = ["a", "b?"]'), "product 1: trigger_paths, item 2: A pattern mu"),
+    (product('merge_trigger = "yes"'), "product 1: merge_trigger: Input should be a valid bo"),
+    (product("targets = 95"), "product 1: targets: Input should be"),
+    (
+        product("targets = { infra_runs = 101 }"),
+        "product 1: targets: infra_runs: Should be a share in percent, from 0 to 100",
+    ),
+    (product("targets = { infra_runs = nan }"), "product 1: targets: infra_runs: "),
+    (product('box = ""'), "product 1: box: String should have at least 1 character"),
+    ('[[product]]\nsuite = "x"\nharness_paths = []', "product 1: firmware_paths: Field requi"),
+    ('[product]\nsuite = "x"', "product: Should be a list: write [[product]]"),
+    (product('trigger_paths = "a"'), "product 1: trigger_paths: Should be a list"),
+    ('[[verdict]]\nmessage = "("\nverdict = "infra"', "verdict 1: message: Should be a regula"),
+    ('[[verdict]]\nmessage = ""\nverdict = "infra"', "verdict 1: message: Should be text"),
+    ('[[verdict]]\nmessage = "x"\nverdict = "bench"', "verdict 1: verdict: Should be one of d"),
+    ("[[product]\n", "Expected ']]' at the end of an array declaration (at line 1, column 10)"),
+    ("repo_key = 1", "repo_key: Input should be a valid string"),
+]
+
+
+@pytest.mark.parametrize(("text", "fault"), FAULTS)
 def test_a_fault_is_named_with_its_place(tmp_path: Path, text: str, fault: str) -> None:
     (found,) = faults(tmp_path, text)
 
     assert found.startswith(fault)
 
 
-@pytest.mark.parametrize(
-    ("text", "named"),
-    [
-        (product("trigger_path = []"), "product 1: trigger_path (did you mean trigger_paths?)"),
-        (product("") + product("colour = 1"), f"product 2: colour ({KNOWN['product']})"),
-        ("products = []", "products (did you mean product?)"),
-        ("[future.table]", f"future ({KNOWN['file']})"),
-        ('[links]\ncomit = "x"', "links: comit (did you mean commit?)"),
-        (
-            product("targets = { merge_checked = 95 }"),
-            "product 1: targets: merge_checked (did you mean merges_checked?)",
-        ),
-        ('[links]\nevil = "x"', "links: evil (known: commit, file, pull)"),
-        ('"a\\nb" = 1', f"a\nb ({KNOWN['file']})"),
-    ],
-)
+UNKNOWN = [
+    (product("trigger_path = []"), "product 1: trigger_path (did you mean trigger_paths?)"),
+    (product("") + product("colour = 1"), f"product 2: colour ({KNOWN['product']})"),
+    ("products = []", "products (did you mean product?)"),
+    ("[future.table]", f"future ({KNOWN['file']})"),
+    ('[links]\ncomit = "x"', "links: comit (did you mean commit?)"),
+    (
+        product("targets = { merge_checked = 95 }"),
+        "product 1: targets: merge_checked (did you mean merges_checked?)",
+    ),
+    ('[links]\nevil = "x"', "links: evil (known: commit, file, pull)"),
+    ('"a\\nb" = 1', f"a\nb ({KNOWN['file']})"),
+]
+
+
+@pytest.mark.parametrize(("text", "named"), UNKNOWN)
 def test_an_unknown_key_is_left_out_and_named_with_its_place(
     tmp_path: Path, text: str, named: str
 ) -> None:
@@ -192,6 +232,76 @@ def test_an_unknown_key_is_left_out_and_named_with_its_place(
         f"{path}: 1 unknown key: {named}. Correct what is misspelt; "
         f"if a newer hwci than {__version__} knows the rest, update hwci"
     )
+
+
+NOT_IN_A_SCHEMA = ('message = "("', "nan", "[[product]\n")
+"""A regular expression of Python, what JSON cannot hold, and TOML itself."""
+
+
+def test_the_schema_refuses_what_is_refused_and_unknown_keys() -> None:
+    texts = [text for text, _ in (*FAULTS, *UNKNOWN)]
+    refusable = [text for text in texts if not any(part in text for part in NOT_IN_A_SCHEMA)]
+
+    assert len(refusable) == len(texts) - len(NOT_IN_A_SCHEMA)
+    assert [text for text in refusable if SCHEMA.is_valid(tomllib.loads(text))] == []
+
+
+def written_for_people() -> Iterator[str]:
+    """Yield each `hwci.toml` of the repository, and what pages show of one."""
+    for path in ROOT.glob("examples/**/hwci.toml"):
+        yield path.read_text()
+    for page in (*ROOT.glob("docs/how-to/*.md"), *ROOT.glob("examples/*/README.md")):
+        for block in re.findall(r"```toml\n(.*?)```", page.read_text(), re.DOTALL):
+            if re.search(r"^\[\[?(product|tests|verdict)\]", block, re.MULTILINE):
+                yield block
+
+
+def test_the_schema_takes_every_project_file_that_people_are_shown() -> None:
+    texts = [*written_for_people(), WHOLE, *(guess(files, "fw", None).text for files in GUESSED)]
+
+    assert len(texts) == 1 + 5 + 1 + len(GUESSED)
+    assert [text for text in texts if not SCHEMA.is_valid(tomllib.loads(text))] == []
+
+
+def replaced(value: Any, by: Any) -> Iterator[Any]:
+    """Yield what a value becomes if one thing in it, at any depth, is replaced."""
+    yield by
+    if isinstance(value, dict | list):
+        for key, inner in value.items() if isinstance(value, dict) else enumerate(value):
+            for other in replaced(inner, by):
+                whole = value.copy()
+                whole[key] = other
+                yield whole
+
+
+@pytest.mark.parametrize(
+    "by",
+    [
+        *(1, 100.5, -1, True, "", "x", "!", "!a", "a?", "n" * 300),
+        *([], {}, ["!a", "b*"], ["b{"], ["a"] * 201),
+    ],
+)
+def test_the_schema_takes_and_refuses_what_the_reader_does(by: object) -> None:
+    """The reader does not look at links; the schema describes those that are sent."""
+    whole = tomllib.loads(EVERY_KEY)
+    assert SCHEMA.is_valid(whole)
+    for content in replaced(whole, by):
+        try:
+            File.model_validate(content)
+            taken = True
+        except ValidationError:
+            taken = False
+        if not isinstance(content, dict) or content.get("links") == whole["links"]:
+            order = by == ["!a", "b*"]  # of patterns, which no schema knows
+            assert SCHEMA.is_valid(content) is taken or order, content
+
+
+@given(st.text("a!?*[]{}+\\/é\n", max_size=6))
+def test_one_pattern_is_legal_in_the_schema_if_it_is_to_the_rules(pattern: str) -> None:
+    content = tomllib.loads(product(""))
+    content["product"][0]["firmware_paths"] = [pattern]
+
+    assert SCHEMA.is_valid(content) is (check_patterns([pattern]) == [])
 
 
 def test_the_first_of_many_unknown_keys_are_named(tmp_path: Path) -> None:

@@ -16,7 +16,8 @@ from tests.cli.jobs import git, repository
 from tests.examples.reading import accepted
 from tests.support.answering import unused_url
 
-EXAMPLES = Path(__file__).parents[2] / "examples" / "ci"
+ROOT = Path(__file__).parents[2]
+EXAMPLES = ROOT / "examples" / "ci"
 ZEPHYR = (
     "app/src/main.c",
     "app/west.yml",
@@ -87,6 +88,22 @@ def test_without_files_of_a_ci_the_site_of_the_repository_decides(
     repository(tmp_path, "src/a.c", remote=remote)
 
     assert cli("init").out.startswith(first)
+
+
+def test_the_file_names_its_schema_at_a_server_that_others_reach(
+    cli: Command, tmp_path: Path
+) -> None:
+    path = repository(tmp_path, "src/a.c")
+    first = {}
+    for url in ("", "http://127.0.0.1:1", "https://hwci.invalid/of/acme/"):
+        path.unlink(missing_ok=True)
+        assert cli("init", *(["--url", url] if url else [])).code == 0
+        first[url] = path.read_text().splitlines()[0]
+
+    assert first.pop("https://hwci.invalid/of/acme/") == (
+        "#:schema https://hwci.invalid/of/acme/api/hwci.schema.json"
+    )
+    assert not any(line.startswith("#:") for line in first.values())
 
 
 def test_an_address_of_this_machine_only_is_noted(cli: Command, tmp_path: Path) -> None:
@@ -203,7 +220,8 @@ ASKED = {
 
 @pytest.mark.parametrize("ci", ASKED)
 def test_a_job_asks_its_ci_what_the_longer_example_asks(ci: CiSystem) -> None:
-    files = (EXAMPLES / ci).iterdir()
+    wrapped = {CiSystem.GITHUB: ["action.yml"], CiSystem.GITLAB: ["templates/hwci.yml"]}
+    files = [*(EXAMPLES / ci).iterdir(), *(ROOT / name for name in wrapped.get(ci, []))]
     example = "\n".join(file.read_text() for file in files if file.is_file())
     asked = re.findall(ASKED[ci], JOBS[ci].text, re.MULTILINE)
 

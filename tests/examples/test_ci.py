@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The examples for CI systems: what they run is run here, as the system would, with its recorded
-environment, against a real server.
+"""The examples for CI systems, with the action of GitHub and the component of GitLab that they use:
+what they run is run here, as the system would, with its recorded environment, against a real
+server.
 """
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -15,9 +17,14 @@ from typing import Any
 import pytest
 import yaml
 
+from hwci.ci.new_job import JOBS, job_text
 from hwci.client import Client, calls
-from tests.cli.jobs import git, junit
+from hwci.contract.ci_systems import CiSystem
+from tests.ci.systems.cases import Jobs, Runner
+from tests.cli.jobs import git, junit, repository
+from tests.cli.printed_jobs import PrintedBench
 from tests.examples.reading import stages
+from tests.support.answering import unused_url
 from tests.support.comes_and_goes import ServerThatComesAndGoes
 from tests.support.held_port import held_port
 from tests.support.recorded import recorded
@@ -25,6 +32,7 @@ from tests.support.running import RunningServer, running_in_thread
 from tests.support.soak import rounds
 
 ROOT = Path(__file__).parents[2]
+ACTION, COMPONENT = ROOT / "action.yml", ROOT / "templates" / "hwci.yml"
 EXAMPLES = ROOT / "examples" / "ci"
 BENCH = re.compile(r"bench-1|self-hosted")
 SYSTEMS = {
@@ -55,7 +63,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
 
 @pytest.fixture
 def checkout(tmp_path: Path) -> Path:
-    """The checkout of a job, with `hwci`, `pipx` and `pip` where the job finds them."""
+    """The checkout of a job, with `hwci`, `pipx`, `pip` and `python3` where the job finds them."""
     folder = tmp_path / "checkout"
     (folder / "results").mkdir(parents=True)
     (folder / "results" / "hil.xml").write_text(junit("a", "b", fails="b"))
@@ -69,37 +77,40 @@ def checkout(tmp_path: Path) -> Path:
     hwci = f'exec "{sys.executable}" -m hwci "$@"'
     of_server = '; case "$url" in *.whl#sha256=*) ;; *) echo "from where? $*"; exit 1;; esac'
     pipx = f'url="$3"{of_server}; shift 3; exec "$@"'
-    pip = f'url="$3"{of_server}'
-    for name, script in {"hwci": hwci, "pipx": pipx, "pip": pip}.items():
-        (tools / name).write_text(f"#!/bin/sh\n{script}\n")
+    pip = f'for url; do :; done{of_server}; cp "{tools}/hwci" "$(dirname "$0")/hwci"'
+    python3 = f'[ "$1 $2" = "-m venv" ]; mkdir -p "$3/bin"; cp "{tools}/pip" "$3/bin/pip"'
+    made = {"hwci": hwci, "pipx": pipx, "pip": pip, "python3": python3}
+    for name, script in made.items():
+        (tools / name).write_text(f"#!/bin/sh -e\n{script}\n")
         (tools / name).chmod(0o755)
     return folder
 
 
-def read(path: str) -> list[Any]:
+def read(path: str | Path) -> list[Any]:
     return list(yaml.safe_load_all((EXAMPLES / path).read_text()))
 
 
 def github(job: str) -> tuple[str, dict[str, str]]:
-    """Return the script of the action with what a job of the workflow hands to it."""
-    [action], [workflow] = read("github/action.yml"), read("github/workflow.yml")
-    [use] = [s for s in workflow["jobs"][job]["steps"] if "actions/hwci" in s.get("uses", "")]
+    """Return the scripts of the action with what a job of the workflow hands to it."""
+    [action], [workflow] = read(ACTION), read("github/workflow.yml")
+    [use] = [s for s in workflow["jobs"][job]["steps"] if "acme/hwci" in s.get("uses", "")]
     inputs = {name: one.get("default", "") for name, one in action["inputs"].items()}
     inputs |= {name: value for name, value in use["with"].items() if "${{" not in value}
     inputs["wheel"] = workflow["env"]["HWCI_WHEEL"]
-    [step] = action["runs"]["steps"]
+    install, step = action["runs"]["steps"]
     values = {
         f"${{{{ inputs.{name} }}}}": value
         for name, value in inputs.items()
         if name not in {"server", "api-key"}
     }
     values |= {"${{ inputs.hello }}": "success", "${{ job.status }}": "failure"}
-    environ = {name: values[value] for name, value in step["env"].items() if value in values}
-    return step["run"], environ
+    given = install["env"] | step["env"]
+    environ = {name: values[value] for name, value in given.items() if value in values}
+    return install["run"] + step["run"], environ
 
 
 def gitlab(job: str) -> tuple[str, dict[str, str]]:
-    _, jobs = read("gitlab/template.yml")
+    _, jobs = read(COMPONENT)
     lines = {
         "announce": jobs["hwci-announce"]["script"],
         "hil": jobs[".hwci-report"]["after_script"],
@@ -229,7 +240,7 @@ def test_a_run_that_died_before_its_tests_is_reported_and_fails_no_step(
     for name in ("results/hil.xml", "started", "hello.ok"):
         (checkout / name).unlink()
 
-    done = run(system, "hil", checkout, server, strict="false")
+    done = run(system, "hil", checkout, server, strict="false", STATUS="cancelled")
 
     assert done.returncode == 0, done.stderr
     with Client(server.url, token=server.token) as client:
@@ -237,6 +248,7 @@ def test_a_run_that_died_before_its_tests_is_reported_and_fails_no_step(
     assert newest.tests.total == 0
     # On GitHub the step says it, and it passed; elsewhere hello.ok does.
     assert newest.hello_ok is (system == "github")
+    assert (newest.conclusion == "cancelled") is (system == "github"), "handed on as job.status"
 
 
 @pytest.mark.parametrize("system", SYSTEMS)
@@ -245,7 +257,8 @@ def test_a_bench_without_hwci_fails_no_step_and_says_so(
 ) -> None:
     tools = checkout.parent / "bin"
     (tools / "hwci").unlink()
-    (tools / "pipx").write_text("#!/bin/sh\nexit 1\n")
+    for name in ("pipx", "python3"):
+        (tools / name).write_text("#!/bin/sh\nexit 1\n")
     done = run(system, "hil", checkout, server, strict="false")
 
     # What runs after a job of GitLab fails none.
@@ -257,18 +270,21 @@ def test_a_bench_without_hwci_fails_no_step_and_says_so(
 def test_a_report_while_the_server_is_away_fails_no_step_and_comes_with_the_next(
     system: str, checkout: Path, tmp_path: Path
 ) -> None:
-    """The tests are a step of their own. First pipx finds no server either, then only the report
-    and the announcement do not.
+    """The tests are a step of their own. First pipx and pip find no server either, then only the
+    report and the announcement do not.
     """
-    pipx = checkout.parent / "bin" / "pipx"
-    works = pipx.read_text()
+    tools = checkout.parent / "bin"
+    installing = {tools / name: (tools / name).read_text() for name in ("pipx", "python3")}
+    shutil.copytree(tools, checkout.parent / ".hwci" / "bin")  # of an earlier job
     with held_port() as port:
         server = ServerThatComesAndGoes(tmp_path, port)
         in_job = partial(run, system, checkout=checkout, server=server, strict="")
         server.stop()
-        pipx.write_text("#!/bin/sh\nexit 1\n")
+        for tool in installing:
+            tool.write_text("#!/bin/sh\nexit 1\n")
         ended = [in_job("hil", HWCI_RUN_ID="1", HWCI_DEADLINE="0")]
-        pipx.write_text(works)
+        for tool, works in installing.items():
+            tool.write_text(works)
         ended.append(in_job("hil", HWCI_RUN_ID="2", HWCI_DEADLINE="0"))
         ended.append(in_job("announce", HWCI_DEADLINE="0"))
         server.start()
@@ -289,7 +305,7 @@ def jobs(system: str) -> tuple[object, object, object]:
             return said["announce"], said["build"], said["hil"]
         case "gitlab":
             said = read("gitlab/pipeline.yml")[0]
-            announce = read("gitlab/template.yml")[1]["hwci-announce"]
+            announce = read(COMPONENT)[1]["hwci-announce"]
             return announce, said["build"], said["hil"]
         case "jenkins":
             [push] = stages((EXAMPLES / "jenkins/Jenkinsfile").read_text()).values()
@@ -426,15 +442,140 @@ def test_what_the_build_before_left_is_gone_before_anything_can_fail(
     assert text.index(cleared) < text.index(fetched)
 
 
-def test_inputs_of_the_action_stand_in_no_script() -> None:
-    [action] = read("github/action.yml")
+def scripts_of_wrappers() -> list[str]:
+    """Return what the action and the component run."""
+    [action], [_, jobs] = read(ACTION), read(COMPONENT)
+    lines = [job.get(key, []) for job in jobs.values() for key in ("script", "after_script")]
+    return [step["run"] for step in action["runs"]["steps"]] + ["\n".join(part) for part in lines]
 
-    assert all("${{" not in step["run"] for step in action["runs"]["steps"])
+
+def test_neither_inputs_nor_secrets_stand_in_a_script_of_the_action_or_the_component() -> None:
+    text = "\n".join(scripts_of_wrappers())
+
+    assert [word for word in ("${{", "$[[", "CI_KEY", "TOKEN") if word in text] == []
+
+
+def test_every_input_of_the_action_and_the_component_reaches_its_scripts() -> None:
+    [action], [spec, jobs] = read(ACTION), read(COMPONENT)
+
+    used = set(re.findall(r"\$\{\{ inputs\.([\w-]+) \}\}", ACTION.read_text()))
+    assert used == action["inputs"].keys()
+    used = set(re.findall(r"\$\[\[ inputs\.(\w+) \]\]", COMPONENT.read_text()))
+    assert used == spec["spec"]["inputs"].keys()
+    common = jobs.pop(".hwci")["variables"]
+    assert {job["extends"] for job in jobs.values()} == {".hwci"}
+    names = set(re.findall(r"\$(HWCI_\w+)", "\n".join(scripts_of_wrappers())))
+    assert names - common.keys() == {"HWCI_STRICT"}, "of the action alone"
+
+
+def test_jobs_that_people_are_shown_give_the_inputs_that_there_are() -> None:
+    [action], [spec, jobs] = read(ACTION), read(COMPONENT)
+    guide = (ROOT / "docs/how-to/report-from-ci.md").read_text()
+    part = guide.split("## The action and the component")[1].split("\n## ")[0]
+    [[shown], pipeline] = map(yaml.safe_load, re.findall(r"```yaml\n(.*?)```", part, re.DOTALL))
+    [workflow], [example] = read("github/workflow.yml"), read("gitlab/pipeline.yml")
+    steps = [step for job in workflow["jobs"].values() for step in job["steps"]]
+    uses = [step["with"] for step in (*steps, shown) if "acme/hwci" in step.get("uses", "")]
+    includes = [file["include"][0]["inputs"] for file in (example, pipeline)]
+
+    for given, inputs in [
+        *((given, action["inputs"]) for given in uses),
+        *((given, spec["spec"]["inputs"]) for given in includes),
+    ]:
+        needed = {name for name, one in inputs.items() if "default" not in one}
+        assert needed <= given.keys() <= inputs.keys()
+    assert len(uses) == 3
+    assert {file["hil"]["extends"] for file in (example, pipeline)} == jobs.keys() - {
+        ".hwci",
+        "hwci-announce",
+    }
+
+
+def test_the_action_and_the_component_install_as_the_job_that_is_printed() -> None:
+    printed = yaml.safe_load(job_text(JOBS[CiSystem.GITLAB], [], "", ""))
+    install = printed["announce"]["script"][0]
+
+    assert "venv ../.hwci" in install
+    assert "\n".join(scripts_of_wrappers()).count(install) == 1 + 3
+
+
+def action(text: str) -> Jobs:
+    steps = yaml.safe_load(text)["runs"]["steps"]
+    assert {step["shell"] for step in steps} == {"bash"}
+    return {"hil": [step["run"] for step in steps]}, {"COMMAND": "exec", "JUNIT": "out.xml"}
+
+
+def component(text: str) -> Jobs:
+    _, jobs = yaml.safe_load_all(text)
+    return {"hil": jobs[".hwci-exec"]["script"]}, {"HWCI_JUNIT": "out.xml"}
+
+
+BASH = ("bash", "--noprofile", "--norc", "-eo", "pipefail")
+WRAPPERS = {
+    ACTION: Runner(action, "github-push", BASH),
+    COMPONENT: Runner(component, "gitlab-push", ("bash", "-eo", "pipefail"), one_shell=True),
+}
+TESTS = """\
+../.hwci/bin/pip install --quiet pytest
+../.hwci/bin/pytest hil --junit-xml=out.xml
+"""
+
+
+def of_wrapper(path: Path, folder: Path, url: str, key: str, **variables: str) -> PrintedBench:
+    """Return a bench that runs tests by the action or the component, with a real pip."""
+    repository(folder / "checkout", "hil/test_a.py")
+    given = {"HWCI_URL": url, "HWCI_CI_KEY": key, "TESTS": TESTS, **variables}
+    return PrintedBench(folder, WRAPPERS[path], path.read_text(), **given)
+
+
+@pytest.mark.parametrize("path", WRAPPERS, ids=lambda path: path.name)
+def test_tests_that_the_action_or_the_component_runs_are_reported_with_their_exit_code(
+    path: Path, tmp_path: Path, server: RunningServer
+) -> None:
+    with Client(server.url, token=server.token) as client:
+        wheel = client.send(calls.wheel()).at(server.url)
+        bench = of_wrapper(path, tmp_path, server.url, server.ci_key, HWCI_WHEEL=wheel)
+        code, out = bench.run("hil")
+        repo_key = bench.environ["HWCI_REPO_KEY"]
+        [run] = client.send(calls.list_runs(server.org_id, repo_key=repo_key)).items
+
+    assert code == 1, out
+    assert (run.box_key, run.tests.total, run.tests.failed) == ("bench-1", 2, 1)
+    assert (run.sha, run.conclusion) == (bench.sha, "failure")
+
+
+@pytest.mark.parametrize("path", WRAPPERS, ids=lambda path: path.name)
+def test_tests_run_where_neither_hwci_nor_its_server_is_there(path: Path, tmp_path: Path) -> None:
+    given = {"HWCI_WHEEL": f"{unused_url()}/no.whl", "TESTS": "touch ran; exit 3"}
+    bench = of_wrapper(path, tmp_path, unused_url(), "svc_" + "1" * 64, **given)
+    code, out = bench.run("hil")
+
+    assert (code, (bench.checkout / "ran").exists()) == (3, True), out
+    assert f"hwci report-run --sha {bench.sha}" in out
+
+
+def test_a_strict_action_keeps_no_bench_busy_without_hwci_and_one_whose_board_is_away_no_tests(
+    tmp_path: Path, server: RunningServer
+) -> None:
+    given = {"HWCI_WHEEL": f"{unused_url()}/no.whl", "TESTS": "touch ran"}
+    bench = of_wrapper(ACTION, tmp_path, server.url, server.ci_key, **given)
+    strict, _ = bench.run("hil", HWCI_STRICT="true")
+    with Client(server.url, token=server.token) as client:
+        wheel = client.send(calls.wheel()).at(server.url)
+        away, out = bench.run("hil", HWCI_WHEEL=wheel, HELLO_CMD="test -e hello.ok")
+        repo_key = bench.environ["HWCI_REPO_KEY"]
+        newest = client.send(calls.list_runs(server.org_id, repo_key=repo_key)).items[0]
+
+    assert (strict, away) == (1, 1), out
+    assert not (bench.checkout / "ran").exists()
+    assert newest.hello_ok is False
 
 
 @pytest.mark.parametrize("system", SYSTEMS)
 def test_every_example_installs_from_the_server_and_pins_the_hash(system: str) -> None:
-    texts = [path.read_text() for path in (EXAMPLES / system).rglob("*") if path.is_file()]
+    used = {"github": [ACTION], "gitlab": [COMPONENT]}.get(system, [])
+    files = [path for path in (EXAMPLES / system).rglob("*") if path.is_file()]
+    texts = [path.read_text() for path in (*files, *used)]
     lines = [line for text in texts for line in text.splitlines()]
     pinned = re.compile(r"https://hwci\.example\.org/dist/0{12}/hwci-[\d.]+-\S+\.whl#sha256=0{64}")
 

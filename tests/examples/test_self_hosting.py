@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The Dockerfile and the systemd unit name files that exist, and commands that start."""
+"""The systemd unit, the containers and their proxy name what exists, and fit together."""
 
 import json
 import os
@@ -9,95 +9,34 @@ import ssl
 import subprocess
 import sys
 import time
-import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from email.message import Message
 from ipaddress import ip_address, ip_network
 from pathlib import Path
+from typing import Any
 from urllib.error import HTTPError
 from urllib.parse import urlsplit
 from urllib.request import urlopen
-from zipfile import ZipFile
 
 import pytest
 import yaml
 
 from hwci.server.app.process import FILES_MOST
-from hwci.server.settings import VARIABLES
+from hwci.server.settings import VARIABLES, read_settings
 from hwci.wire.errors import ErrorBody
 from tests.examples.reading import accepted
 from tests.support.commands import started
 from tests.support.held_port import held_port
-from tests.support.running import running_in_thread
 
 ROOT = Path(__file__).parents[2]
 UNIT = (ROOT / "examples/self-hosting/hwci.service").read_text()
-DOCKERFILE = (ROOT / "Dockerfile").read_text().replace("\\\n", " ")
 OWN_VARIABLES = {variable.name for variable in VARIABLES}
-
-
-def of_dockerfile(instruction: str) -> list[str]:
-    """Return the arguments of each instruction of a kind."""
-    return re.findall(rf"^{instruction} +(.*)$", DOCKERFILE, re.MULTILINE)
 
 
 def of_unit(key: str) -> list[str]:
     """Return the values of a setting of the unit, commented ones too."""
     return re.findall(rf"^#?{key}=(.*)$", UNIT, re.MULTILINE)
-
-
-def test_the_image_is_built_from_what_is_there(tmp_path: Path) -> None:
-    lines = [line for line in of_dockerfile("COPY") if "--from" not in line]
-    copied = [part for line in lines for part in line.split()]
-    sources = [part for part in copied if not part.startswith("./")]
-    kept = (ROOT / ".dockerignore").read_text().splitlines()
-
-    assert sources == ["pyproject.toml", "README.md", "LICENSE", "hwci"]
-    assert all(f"!{source}" in kept for source in sources)
-    for source in sources:
-        (tmp_path / source).symlink_to(ROOT / source)
-    build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", "dist"]
-    subprocess.run(build, cwd=tmp_path, check=True, capture_output=True)
-    (wheel,) = (tmp_path / "dist").glob("*.whl")
-    assert "hwci/server/web/static/js/app.js" in ZipFile(wheel).namelist()
-
-
-def test_the_image_installs_what_the_project_offers_and_runs_on_a_python_that_it_takes() -> None:
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    extras = re.findall(r'"\.\[(.*?)\]"', DOCKERFILE)
-    pythons = set(re.findall(r"^FROM python:(\S+)-slim", DOCKERFILE, re.MULTILINE))
-
-    assert [set(one.split(",")) <= set(project["optional-dependencies"]) for one in extras] == [
-        True
-    ]
-    assert len(pythons) == 1
-    assert f"Programming Language :: Python :: {pythons.pop()}" in project["classifiers"]
-
-
-def test_the_container_runs_the_server_as_an_unprivileged_user() -> None:
-    (entry,), (command,), (user,) = map(of_dockerfile, ("ENTRYPOINT", "CMD", "USER"))
-    context = accepted(json.loads(command))
-
-    assert json.loads(entry) == ["hwci"]
-    assert (context.params["host"], context.params["port"]) == ("0.0.0.0", 8080)
-    assert user.split(":")[0].isdecimal()
-    assert user.split(":")[0] != "0"
-    assert of_dockerfile("VOLUME") == ["/data"]
-    assert set(re.findall(r"\bHWCI_[A-Z_]+", DOCKERFILE)) <= OWN_VARIABLES
-
-
-def test_the_container_is_healthy_while_its_server_answers(tmp_path: Path) -> None:
-    (check,) = of_dockerfile("HEALTHCHECK")
-    command = json.loads(check[check.index("[") :])
-    assert command[:2] == ["python", "-c"]
-
-    with running_in_thread(tmp_path) as server:
-        program = command[2].replace("http://127.0.0.1:8080", server.url)
-        assert program != command[2]
-        assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
-    failed = subprocess.run([sys.executable, "-c", program], check=False, capture_output=True)
-    assert failed.returncode == 1
 
 
 def test_the_containers_of_a_cluster_share_a_database_and_keys_and_the_proxy_names_them() -> None:
@@ -113,14 +52,51 @@ def test_the_containers_of_a_cluster_share_a_database_and_keys_and_the_proxy_nam
     assert all(one["environment"] == settings for one in servers.values())
     assert set(settings) <= OWN_VARIABLES
     assert proxy["environment"]["SERVERS"].split() == [f"{name}:8080" for name in servers]
-    assert proxy["networks"]["default"]["ipv4_address"] == address
+    assert address_of_proxy(compose) == address
+    assert mounted(compose) == {*compose["volumes"], "./Caddyfile"}
+
+
+def address_of_proxy(compose: Any) -> str:
+    """Return the address of the proxy, which Docker gives to no other container."""
+    address = str(compose["services"]["proxy"]["networks"]["default"]["ipv4_address"])
     (pool,) = compose["networks"]["default"]["ipam"]["config"]
     assert ip_address(address) in ip_network(pool["subnet"])
-    assert ip_address(address) not in ip_network(pool["ip_range"]), "Docker may give it to another"
-    mounted = {
-        volume.split(":")[0] for part in parts.values() for volume in part.get("volumes", [])
-    }
-    assert mounted == {*compose["volumes"], "./Caddyfile"}
+    assert ip_address(address) not in ip_network(pool["ip_range"])
+    return address
+
+
+def mounted(compose: Any) -> set[str]:
+    """Return the volumes and files that the containers have."""
+    parts = compose["services"].values()
+    return {volume.split(":")[0] for part in parts for volume in part.get("volumes", [])}
+
+
+def test_one_server_in_a_container_believes_its_proxy_which_has_the_name_that_people_use(
+    tmp_path: Path,
+) -> None:
+    folder = ROOT / "examples/self-hosting"
+    text = (folder / "compose.yaml").read_text()
+    compose = yaml.safe_load(text.replace("${HOST_NAME:?set the host name}", "hwci.example.org"))
+    server, proxy = compose["services"]["server"], compose["services"]["proxy"]
+    settings = read_settings(server["environment"])
+    caddyfile = "../cluster/Caddyfile"
+
+    assert set(server["environment"]) <= OWN_VARIABLES
+    assert settings.base_url == "https://hwci.example.org"
+    assert settings.trusted_proxies == (ip_network(address_of_proxy(compose)),)
+    assert proxy["environment"] == {"ADDRESS": "hwci.example.org", "SERVERS": "server:8080"}
+    assert {port.split(":")[0] for port in proxy["ports"]} == {"80", "443"}, "where Caddy listens"
+    assert "ports" not in server, "who reaches it beside the proxy could claim any address"
+    assert (folder / server["build"] / "Dockerfile").exists()
+    assert server["volumes"] == ["data:/data"]
+    assert mounted(compose) == {*compose["volumes"], caddyfile}
+    if shutil.which("caddy") is None:
+        pytest.skip("caddy is not installed")
+    validate = ["caddy", "validate", "--adapter", "caddyfile", "--config", str(folder / caddyfile)]
+    home = {"XDG_DATA_HOME": str(tmp_path), "XDG_CONFIG_HOME": str(tmp_path)}
+    variables = os.environ | home | proxy["environment"]
+    done = subprocess.run(validate, env=variables, check=False, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
 
 
 def test_with_tls_the_proxy_gets_a_certificate_for_the_name_by_which_people_reach_the_servers() -> (

@@ -244,4 +244,5 @@ ROWS = {
     "GET /healthz": Row(By.ANYONE, 200),
     "GET /readyz": Row(By.ANYONE, 200),
     "GET /api/openapi.json": Row(By.ANYONE, 200),
+    "GET /api/hwci.schema.json": Row(By.ANYONE, 200),
 }

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The OpenAPI document is valid, and says what the route table says."""
 
+import json
 import re
 from enum import StrEnum
 from typing import Any
@@ -8,6 +9,7 @@ from typing import Any
 import pytest
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
+from docs.project_schema import SCHEMA
 from hwci.contract.vocabulary import FailureColumn, FlakyColumn, MergeColumn, ResolvedColumn
 from hwci.server.routes.table import ROUTES
 from hwci.wire import limits
@@ -24,6 +26,12 @@ def document(server: RunningServer) -> Any:
 
 def test_the_document_is_valid_openapi_3_1(document: Any) -> None:
     OpenAPIV31SpecValidator(document).validate()
+
+
+def test_the_schema_of_the_project_file_is_that_of_the_repository(server: RunningServer) -> None:
+    reply = ask(server.url, "GET", "/api/hwci.schema.json")
+
+    assert (reply.status, reply.json) == (200, json.loads(SCHEMA.read_text()))
 
 
 def test_every_route_stands_in_it_and_nothing_else(document: Any) -> None:

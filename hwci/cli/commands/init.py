@@ -60,12 +60,12 @@ def init(
     repository = repository_of(command_context().folder(), NOT_WRITTEN)
     root, files, remote = repository.root, repository.files, repository.remote
     project = guess(files, root.name, remote, suite=suite)
+    settings = resolve(Flags(url, profile))
     if ci is None or not (root / PROJECT_FILE).exists():
-        path = write_project(root, project.text)
+        path = write_project(root, _schema_line(settings) + project.text)
         make_own_folder(root)
         note(f"{path} is written. Read it, and correct what was guessed wrong.")
     job = JOBS[ci] if ci else job_for(files, remote)
-    settings = resolve(Flags(url, profile))
     server = ELSEWHERE if settings.guessed else settings.url
     wheel = None if settings.guessed else _wheel(settings)
     note("The job of the CI, with the key of `hwci keys create` as its secret HWCI_CI_KEY:")
@@ -128,6 +128,18 @@ def make_own_folder(root: Path) -> None:
             ignoring.write_text("*\n")
     except OSError as fault:
         note(f"warning: {ignoring} cannot be written: {fault.strerror}.")
+
+
+def _schema_line(settings: Settings) -> str:
+    """Return the line by which editors (Taplo, Even Better TOML) find the schema of the file; empty
+    where no server is known that others reach, too.
+    """
+    from hwci.client._address import is_of_this_machine
+    from hwci.wire.endpoints.health import PROJECT_SCHEMA
+
+    if settings.guessed or is_of_this_machine(settings.url):
+        return ""
+    return f"#:schema {settings.url.rstrip('/')}{PROJECT_SCHEMA.path}\n"
 
 
 def _wheel(settings: Settings) -> str | None:

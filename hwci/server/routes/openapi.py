@@ -18,7 +18,7 @@ from hwci.version import build_version
 from hwci.wire.codec import schemas
 from hwci.wire.endpoint import Endpoint, Who
 from hwci.wire.endpoints import every
-from hwci.wire.endpoints.health import OPENAPI
+from hwci.wire.endpoints.health import OPENAPI, PROJECT_SCHEMA
 from hwci.wire.endpoints.runs import FOLLOW_RUNS, SOCKET_RUNS
 from hwci.wire.errors import ErrorBody
 
@@ -208,7 +208,7 @@ def _success(endpoint: Endpoint, models: Models) -> Json:
         answer["content"] = _json(models[endpoint.answer, "serialization"])
     elif endpoint.media != "application/json":
         answer["content"] = {endpoint.media: {"schema": {"type": "string"}}}
-    elif endpoint is OPENAPI:
+    elif endpoint in {OPENAPI, PROJECT_SCHEMA}:
         answer["content"] = _json({"type": "object"})
     return answer
 

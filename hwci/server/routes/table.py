@@ -11,7 +11,7 @@ from hwci.contract.failures.failures import ResolvedFailure
 from hwci.contract.vocabulary import ReviewAction
 from hwci.server.http.call import Call, Handler
 from hwci.server.http.streams import server_sent_events, web_socket
-from hwci.server.routes import openapi, sign_in, single_sign_on
+from hwci.server.routes import openapi, project_schema, sign_in, single_sign_on
 from hwci.server.services.access import Member
 from hwci.server.services.analysis import (
     benches,
@@ -148,4 +148,5 @@ ROUTES: Mapping[Endpoint, Handler] = {
     health.HEALTH: Health.alive,
     health.READY: Health.ready,
     health.OPENAPI: openapi.show,
+    health.PROJECT_SCHEMA: project_schema.show,
 }

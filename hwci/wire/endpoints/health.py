@@ -23,4 +23,8 @@ OPENAPI = Endpoint(
     "server.openapi", "GET", "/api/openapi.json", Who.ANYONE, "This document", query=Query,
     called=False
 )
+PROJECT_SCHEMA = Endpoint(
+    "server.project_schema", "GET", "/api/hwci.schema.json", Who.ANYONE,
+    "Show the JSON Schema of `hwci.toml`, for editors", query=Query, called=False
+)
 # fmt: on
