@@ -106,11 +106,28 @@ def test_a_flaky_test_that_fails_all_its_tries_is_not_called_flaky() -> None:
 def test_however_unlikely_the_change_is_an_excuse_needs_a_pass_here() -> None:
     def said_of(tries: Tries) -> Whose:
         past = Past(Change(PULL, "main", (), (), {}, None, minute(1)), [], None)
-        box = Box("box-1", True, OnBox(tries), Before(Tries()), False, False)
+        box = Box("box-1", True, OnBox(tries), Before(Tries(passed=80)), False, False)
         return whose(Known([box], ["box-1"], [], Chances(0.999, 0, 0.001, 0), [], False, past))
 
     assert said_of(Tries(failed=1)) is Whose.TOO_FEW
     assert said_of(Tries(failed=1, passed=1)) is Whose.FLAKY
+
+
+def test_a_test_that_never_ran_before_is_not_called_flaky() -> None:
+    """It may have come with the change, with its bug."""
+    runs = [pull("F"), pull("P", at=101), pull("P", "box-2", 102)]
+    first_of_all = failure(*runs)
+    added = failure(
+        *main(),
+        *(
+            replace(run, tests=(item("P"), item("F" if place == 0 else "P", "new")))
+            for place, run in enumerate(runs)
+        ),
+    )
+
+    for result in (first_of_all, added):
+        assert result.whose is Whose.TOO_FEW
+        assert "no run tells of it: it may be new" in result.evidence
 
 
 def test_a_test_that_a_bug_broke_for_a_time_is_not_flaky() -> None:

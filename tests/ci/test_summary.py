@@ -97,6 +97,12 @@ def test_names_have_no_meaning_of_their_own() -> None:
     assert unescape(inert("a <b> & #1")) == "a <b> & #1"
 
 
+def test_a_name_that_is_an_address_is_no_link() -> None:
+    """GitHub makes a link of what begins with `www.`."""
+    assert "www." not in inert("www.example.org")
+    assert unescape(inert("www.example.org")) == "www.example.org"
+
+
 def test_a_long_name_is_cut() -> None:
     assert unescape(inert("x" * 10_000)) == "x" * 199 + "…"
 

@@ -158,6 +158,19 @@ def test_a_dry_run_prints_the_comment_and_calls_no_forge(pull: PullRequest) -> N
     assert pull.at.asked == []
 
 
+def test_a_comment_names_no_other_product(pull: PullRequest) -> None:
+    """The answer does, to help who wrote a name wrongly: that is for the log of the job."""
+    sha, suite = pull.commit(), pull.suite
+    pull.report("main", "P")
+    pull.settings["HWCI_SUITE"] = "not-reported"
+    done = pull.comment("--dry-run", sha=sha)
+
+    assert done.code == 0, done
+    assert "No run of it was reported in the last 30 days" in done.out
+    assert suite not in done.out
+    assert suite in done.err
+
+
 @pytest.mark.parametrize(("strict", "code"), [(False, 0), (True, 5)])
 def test_a_server_that_is_away_fails_no_build(pull: PullRequest, strict: bool, code: int) -> None:
     pull.settings["HWCI_URL"] = unused_url()

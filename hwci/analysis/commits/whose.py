@@ -44,14 +44,16 @@ def excuse(box: Box, chances: Chances) -> Whose:
 
 def excuses(known: Known) -> frozenset[Whose]:
     """Return whose the failures on all boxes are; those of the change, if that is not excluded. A
-    lost board beside other failures may hide what would tell.
+    lost board beside other failures may hide what would tell, and a test that never ran before may
+    have come with the change.
     """
     chances = known.chances
     if chances is None or known.lost_at:
         return frozenset({Whose.THIS_CHANGE})
+    is_known = all(box.on.was_broken or any(box.before.tries) for box in known.failing)
     is_shown = known.tries.passes > 0 or all(box.on.was_broken for box in known.failing)
     is_sure = chances.broken <= EXCUSED_TO and chances.change < _LIKELIER
-    if not (is_shown and is_sure):
+    if not (is_known and is_shown and is_sure):
         return frozenset({Whose.THIS_CHANGE})
     return frozenset(excuse(box, chances) for box in known.failing)
 

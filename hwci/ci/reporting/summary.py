@@ -103,10 +103,11 @@ def changes_said(changes: Changes | None) -> str:
 def inert(text: str) -> str:
     """Escape a text for Markdown: every special sign becomes a numeric character reference."""
     short = text if len(text) <= TEXT_MAX else f"{text[: TEXT_MAX - 1]}…"
-    return "".join(
+    escaped = "".join(
         letter if letter.isalnum() or letter in _PLAIN else f"&#{ord(letter)};"
         for letter in visible(short)
     )
+    return escaped.replace("www.", "www&#46;")  # else it is a link, without any other sign
 
 
 def visible(text: str) -> str:

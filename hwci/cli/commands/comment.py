@@ -12,8 +12,9 @@ from hwci.cli.session.reporter import command_context, show
 from hwci.cli.session.settings import Flags
 from hwci.cli.terminal import options
 from hwci.cli.terminal.errors import warn
-from hwci.cli.terminal.render import write
+from hwci.cli.terminal.render import note, write
 from hwci.client.explained import ExplainedError
+from hwci.said import counted
 from hwci.wire import limits
 
 if TYPE_CHECKING:
@@ -94,4 +95,7 @@ def _verdict(server: Connection, job: "Job", days: int) -> "Verdict":
     try:
         return Verdict.of(server.send(call), subject)
     except NotFoundError as fault:
-        return Verdict.of(None, subject, fault.message)
+        # Its words may name other products, whose names are not for all who read the pull request.
+        note(f"{fault.message}.")
+        unknown = f"No run of it was reported in the last {counted(days, 'day')}"
+        return Verdict.of(None, subject, unknown)
