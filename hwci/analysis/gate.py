@@ -81,7 +81,7 @@ def decide(
     today: date = date.min,
 ) -> GateAnswer:
     """Decide whether a release may go out. `known`: the exceptions of a baseline."""
-    against, excepted, used = [*_unknown(facts)], list[Finding](), set[KnownException]()
+    against, excepted, used = [*_unknown(facts, required)], list[Finding](), set[KnownException]()
     is_known = not against
     requirements = []
     for requirement, least in required.items():
@@ -132,9 +132,9 @@ def _excepts(exception: KnownException, finding: Finding) -> bool:
     return exception.test == finding.test_id
 
 
-def _unknown(facts: Facts) -> Iterator[Finding]:
-    """Yield what is missing whatever is required: without any merge that ran, no failure says
-    nothing. Nor does one more merge that no run checked make a release known.
+def _unknown(facts: Facts, required: Mapping[Requirement, float | None]) -> Iterator[Finding]:
+    """Yield what is missing whatever is required: without a run of any merge, and of the last
+    commit, no failure says nothing.
     """
     if not facts.merges:
         says = f"No merge was announced of {facts.commits}"
@@ -143,6 +143,28 @@ def _unknown(facts: Facts) -> Iterator[Finding]:
         merges = counted(len(facts.merges), "announced merge")
         says = f"No run on real hardware checked a merge of {facts.commits}: {merges}"
         yield Finding(requirement=None, says=says, to_do="Run them: hwci merges plan")
+    elif not required.keys() & {Requirement.CHECKED, Requirement.BOXES}:
+        # These two say the same themselves.
+        yield from _untested_ends(facts)
+
+
+def _untested_ends(facts: Facts) -> Iterator[Finding]:
+    """Yield the last commits that should have run on hardware, and did not."""
+    tested = {(run.repo_key, run.sha) for run in facts.at_end if run.hello_ok}
+    missing = {(merge.repo_key, merge.sha) for merge in facts.merges if not merge.checked}
+    for end in facts.ends:
+        commit = end.repo_key, end.sha
+        if commit not in tested and (commit in missing or end.sha in facts.unannounced):
+            runs = tuple(_runs(facts, end, end.sha))[:1]
+            yield Finding(
+                requirement=None,
+                says="No run on real hardware tested the last commit",
+                runs=runs,
+                to_do=None if runs else _WAY,
+                repo_key=end.repo_key,
+                sha=end.sha,
+                branch=end.branch,
+            )
 
 
 def _unchecked(facts: Facts, _: float) -> Iterator[Finding]:

@@ -299,6 +299,19 @@ def test_the_last_commit_passes_on_so_many_boxes_of_each_of_its_products() -> No
     assert [row.says for row in against(untested, "boxes=1")] == ["No run tested the last commit"]
 
 
+@pytest.mark.parametrize("required_text", ["no-open-bug,no-pending", "reached=50"])
+def test_a_last_commit_that_no_run_tested_speaks_against_it_whatever_is_required(
+    required_text: str,
+) -> None:
+    unannounced = replace(GOOD, unannounced=[END], at_end=[])
+    unchecked = replace(GOOD, merges=[*GOOD.merges, merge(END, checked=False)], at_end=[])
+    for facts in (unannounced, unchecked):
+        (finding,) = against(facts, required_text)
+        assert finding.says == "No run on real hardware tested the last commit"
+        assert (finding.sha, bool(finding.runs)) == (END, True)
+        assert against(replace(facts, at_end=GOOD.at_end), required_text) == []
+
+
 @pytest.mark.parametrize(
     "other",
     [

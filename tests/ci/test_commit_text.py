@@ -5,6 +5,7 @@ acts in it.
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from html.parser import HTMLParser
 from unicodedata import category
 from uuid import UUID
@@ -14,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
+from hwci.ci.forges.forge import State
 from hwci.ci.reporting.commit_text import (
     BYTES_MAX,
     ROWS_MAX,
@@ -133,9 +135,17 @@ def test_the_headline_counts_whose_the_failures_are(of: OneCommit | None, line: 
 
 @pytest.mark.parametrize("whose", Whose)
 def test_a_commit_is_red_only_for_a_failure_of_its_change(whose: Whose) -> None:
-    assert status_of(answer(failure(whose)), SUBJECT).is_failure == (whose is Whose.THIS_CHANGE)
-    assert not status_of(answer(), SUBJECT).is_failure
-    assert not status_of(None, SUBJECT).is_failure
+    mine = whose is Whose.THIS_CHANGE
+    state = status_of(answer(failure(whose)), SUBJECT).state
+    assert state is (State.FAILURE if mine else State.SUCCESS)
+    assert status_of(answer(), SUBJECT).state is State.SUCCESS
+
+
+def test_a_commit_waits_while_no_run_of_it_reached_the_hardware() -> None:
+    unreached = replace(answer(failure(Whose.THIS_CHANGE)), checked=False)
+
+    assert status_of(None, SUBJECT).state is State.PENDING
+    assert status_of(unreached, SUBJECT).state is State.PENDING
 
 
 def test_a_status_is_named_after_its_product_and_says_what_is_not_sure() -> None:

@@ -10,7 +10,7 @@ import pytest
 from hwci.ci.detect import find_job
 from hwci.ci.forges import forge_of
 from hwci.ci.forges.comments import ALL_S, TRIES, Requests, put_comment, set_status
-from hwci.ci.forges.forge import Comment, Status
+from hwci.ci.forges.forge import Comment, State, Status
 from hwci.ci.reporting import CommandContext, Verdict, comment
 from hwci.ci.reporting.run import Done
 from hwci.ci.systems.api import ApiError
@@ -21,7 +21,7 @@ from tests.support.recorded import NAMES, recorded
 
 MARKER = SUBJECT.marker
 FIRST, SECOND = (Comment(MARKER, f"{MARKER}\n{text}\n") for text in ("first", "second"))
-STATUS = Status("hwci/sensor-fw", is_failure=True, description="1 failure", address="https://x")
+STATUS = Status("hwci/sensor-fw", state=State.FAILURE, description="1 failure", address="https://x")
 
 
 @pytest.fixture(params=list(DIALECTS))

@@ -6,6 +6,7 @@ and what they are called there. A description is data; how one comment is kept i
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Any, Protocol
 
 from hwci.ci.job import Job
@@ -32,12 +33,20 @@ class Comment:
     text: str
 
 
+class State(StrEnum):
+    """How a status of a commit stands, in the word of GitHub and Gitea."""
+
+    SUCCESS = "success"
+    FAILURE = "failure"
+    PENDING = "pending"
+
+
 @dataclass(frozen=True, slots=True)
 class Status:
     """What a forge shows beside a commit. `address`: the page that tells more."""
 
     name: str
-    is_failure: bool
+    state: State
     description: str
     address: str
 

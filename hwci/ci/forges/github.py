@@ -19,7 +19,7 @@ def _place(job: Job, pull: int) -> Place:
 
 def _status(status: Status, job: Job) -> tuple[str, Row]:
     return f"{_repository(job)}/statuses/{quote(job.value('sha'))}", {
-        "state": "failure" if status.is_failure else "success",
+        "state": status.state,
         "context": status.name,
         "description": status.description,
         "target_url": status.address,

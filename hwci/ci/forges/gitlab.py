@@ -9,7 +9,7 @@ merge request shows it.
 from collections.abc import Mapping
 from urllib.parse import quote
 
-from hwci.ci.forges.forge import TOKEN, Forge, Place, Request, Status
+from hwci.ci.forges.forge import TOKEN, Forge, Place, Request, State, Status
 from hwci.ci.job import Job
 from hwci.ci.systems.api import Row, at_path
 
@@ -29,7 +29,7 @@ def _status(status: Status, job: Job) -> tuple[str, Row]:
         sha, pipeline = job.value("sha"), {}
     project = f"{_api(environ)}/projects/{quote(environ['CI_PROJECT_ID'], '')}"
     return f"{project}/statuses/{quote(sha)}", {
-        "state": "failed" if status.is_failure else "success",
+        "state": "failed" if status.state is State.FAILURE else status.state,
         "name": status.name,
         "description": status.description,
         "target_url": status.address,

@@ -15,7 +15,7 @@ from html import escape
 from urllib.parse import quote, urlencode
 from uuid import UUID
 
-from hwci.ci.forges.forge import DESCRIPTION_MAX, Status
+from hwci.ci.forges.forge import DESCRIPTION_MAX, State, Status
 from hwci.ci.reporting.summary import inert, visible
 from hwci.contract.runs.one_commit import WHOSE, FailureOfCommit, OneCommit, PassOfCommit
 from hwci.contract.vocabulary import Whose
@@ -112,15 +112,18 @@ def _blamed(answer: OneCommit, failures: int) -> str:
 
 
 def status_of(answer: OneCommit | None, subject: Subject) -> Status:
-    """Return the status of a commit: red only where a failure is sure to be of this change."""
-    mine = answer is not None and any(
-        count.whose is Whose.THIS_CHANGE and count.failures for count in answer.counts
-    )
+    """Return the status of a commit: a failure only where one is sure to be of this change, pending
+    while nothing ran on hardware.
+    """
+    state = State.PENDING
+    if answer is not None and answer.checked:
+        mine = any(count.whose is Whose.THIS_CHANGE and count.failures for count in answer.counts)
+        state = State.FAILURE if mine else State.SUCCESS
     line = headline(answer)
     if len(line) > DESCRIPTION_MAX:
         line = f"{line[: DESCRIPTION_MAX - 1]}…"
     name = "/".join(filter(None, ("hwci", subject.suite)))
-    return Status(name, mine, line, subject.runs)
+    return Status(name, state, line, subject.runs)
 
 
 # The comment

@@ -46,7 +46,7 @@ def unused(answer: GateAnswer) -> Iterator[str]:
 def _required(required: Required) -> str:
     least = "" if required.least is None else f"={required.least:g}"
     met = "met" if required.met else "not met"
-    return f"# {required.requirement}{least}: {met}. {required.asks}."
+    return f"# {required.requirement}{least}: {met}. It asks: {required.asks[0].lower()}{required.asks[1:]}."
 
 
 def _against(findings: Sequence[Finding]) -> Iterator[str]:
