@@ -46,7 +46,8 @@ def unused(answer: GateAnswer) -> Iterator[str]:
 def _required(required: Required) -> str:
     least = "" if required.least is None else f"={required.least:g}"
     met = "met" if required.met else "not met"
-    return f"# {required.requirement}{least}: {met}. It asks: {required.asks[0].lower()}{required.asks[1:]}."
+    asks = f"{required.asks[0].lower()}{required.asks[1:]}"
+    return f"# {required.requirement}{least}: {met}. It asks: {asks}."
 
 
 def _against(findings: Sequence[Finding]) -> Iterator[str]:
