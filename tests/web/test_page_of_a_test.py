@@ -186,17 +186,19 @@ def test_a_period_is_chosen_and_a_column_is_pointed_at_touched_and_opened(reader
     expect(page).to_have_url(re.compile("days=7$"))
     expect(page.get_by_role("heading", level=1)).to_have_text(test_id)
     bars = page.locator(".columns .bars").last
-    place = bars.bounding_box()
-    assert place is not None
-    middle = {"x": place["x"] + place["width"] / 2, "y": place["y"] + place["height"] / 2}
 
-    page.mouse.move(middle["x"], middle["y"])
+    def middle() -> dict[str, float]:
+        place = bars.bounding_box()
+        assert place is not None
+        return {"x": place["x"] + place["width"] / 2, "y": place["y"] + place["height"] / 2}
+
+    page.mouse.move(**middle())
     expect(page.locator(".columns-text")).to_have_count(1)
     page.mouse.move(0, 0)
     expect(page.locator(".columns-text")).to_have_count(0)
     line = page.context.new_cdp_session(page)
     for times, address in ((1, r"/test\?"), (2, r"/runs\?.*testId=")):
-        for kind, points in (("touchStart", [middle]), ("touchEnd", [])):
+        for kind, points in (("touchStart", [middle()]), ("touchEnd", [])):
             line.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
         if times == 1:
             expect(page.locator(".columns-text")).to_have_count(1)
