@@ -192,7 +192,7 @@ def test_a_period_is_chosen_and_a_column_is_pointed_at_touched_and_opened(reader
         assert place is not None
         return {"x": place["x"] + place["width"] / 2, "y": place["y"] + place["height"] / 2}
 
-    page.mouse.move(**middle())
+    page.mouse.move(middle()["x"], middle()["y"])
     expect(page.locator(".columns-text")).to_have_count(1)
     page.mouse.move(0, 0)
     expect(page.locator(".columns-text")).to_have_count(0)
