@@ -155,16 +155,20 @@ def _untested_ends(facts: Facts) -> Iterator[Finding]:
     for end in facts.ends:
         commit = end.repo_key, end.sha
         if commit not in tested and (commit in missing or end.sha in facts.unannounced):
-            runs = tuple(_runs(facts, end, end.sha))[:1]
-            yield Finding(
-                requirement=None,
-                says="No run on real hardware tested the last commit",
-                runs=runs,
-                to_do=None if runs else _WAY,
-                repo_key=end.repo_key,
-                sha=end.sha,
-                branch=end.branch,
-            )
+            yield _untested(facts, end, None)
+
+
+def _untested(facts: Facts, end: BranchEnd, requirement: Requirement | None) -> Finding:
+    runs = tuple(_runs(facts, end, end.sha))[:1]
+    return Finding(
+        requirement=requirement,
+        says="No run on real hardware tested the last commit",
+        runs=runs,
+        to_do=None if runs else _WAY,
+        repo_key=end.repo_key,
+        sha=end.sha,
+        branch=end.branch,
+    )
 
 
 def _unchecked(facts: Facts, _: float) -> Iterator[Finding]:
@@ -305,15 +309,7 @@ def _too_few_boxes(facts: Facts, least: float) -> Iterator[Finding]:
         runs = [run for run in facts.at_end if (run.repo_key, run.sha) == (end.repo_key, end.sha)]
         suites = sorted(merged | {run.suite for run in runs})
         if not suites:
-            yield Finding(
-                requirement=Requirement.BOXES,
-                says="No run tested the last commit",
-                runs=tuple(_runs(facts, end, end.sha))[:1],
-                to_do=None if [*_runs(facts, end, end.sha)] else _WAY,
-                repo_key=end.repo_key,
-                sha=end.sha,
-                branch=end.branch,
-            )
+            yield _untested(facts, end, Requirement.BOXES)
         for suite in suites:
             passed = {run.box_key for run in runs if run.suite == suite and _has_passed(run)}
             if len(passed) < least:

@@ -5,6 +5,7 @@ This module decides which paths a list of patterns matches, and which patterns a
 not know what the list is for, nor how it is matched: `automaton.py`.
 """
 
+import re
 from collections.abc import Sequence
 
 from hwci.engine.automaton import BUDGET, Automaton
@@ -12,7 +13,8 @@ from hwci.engine.automaton import BUDGET, Automaton
 LENGTH_MAX = 1_024
 """Characters of a pattern. No path of a source tree is longer."""
 _FORBIDDEN = "?+[]{}\\"  # "A pattern containing any of ... is invalid" (rule 4)
-LEGAL = r"^(![^?+\[\]{}\\]+|[^!?+\[\]{}\\][^?+\[\]{}\\]*)$"
+_ESCAPED = re.escape(_FORBIDDEN)
+LEGAL = f"^(![^{_ESCAPED}]+|[^!{_ESCAPED}][^{_ESCAPED}]*)$"
 """The same rules for one pattern, as a regular expression for a schema."""
 _ENTRY_BYTES = 160
 _CHARACTER_BYTES = 4

@@ -296,7 +296,9 @@ def test_the_last_commit_passes_on_so_many_boxes_of_each_of_its_products() -> No
         ("boot", Requirement.BOXES)
     ]
     untested = replace(GOOD, merges=[merge(MERGED, checked=True)], at_end=[])
-    assert [row.says for row in against(untested, "boxes=1")] == ["No run tested the last commit"]
+    (none,) = against(untested, "boxes=1")
+    assert none.says == "No run on real hardware tested the last commit"
+    assert none.requirement is Requirement.BOXES
 
 
 @pytest.mark.parametrize("required_text", ["no-open-bug,no-pending", "reached=50"])

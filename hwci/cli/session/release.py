@@ -62,8 +62,8 @@ class Looked:
         pending = self._pending() if bugs or Requirement.NO_PENDING in required else []
         resolved = self._bugs() if bugs else []
         checked = Requirement.CHECKED in required
-        is_asked = not (checked or boxes)  # else these ask themselves whether the end was tested
-        unannounced = [*self._unannounced()] if checked or is_asked else []
+        neither = not (checked or boxes)  # these two find an untested end themselves
+        unannounced = [*self._unannounced()] if checked or neither else []
         planned, unplanned = self._plan() if checked else ([], {})
         repo_key, suite = self.wanted.repo_key, self.wanted.suite
         return Facts(
@@ -78,9 +78,9 @@ class Looked:
             pending=pending,
             bugs=resolved,
             held=self._held(pending, resolved),
-            at_end=self._at_end() if boxes or is_asked else [],
+            at_end=self._at_end() if boxes or neither else [],
             runs=[*self._runs()] if Requirement.REACHED in required else [],
-            benches=self._benches() if boxes or unannounced or is_asked else {},
+            benches=self._benches() if boxes or unannounced or neither else {},
         )
 
     @cached_property
