@@ -5,12 +5,13 @@ the dashboard show the same.
 This module puts sentences together. What is claimed is decided in `statements.py`.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
 from hwci.analysis.benches import words
 from hwci.analysis.failures.incidents import Described
+from hwci.analysis.failures.look_first import named
 from hwci.analysis.flaky.suspect_words import LIKELY, certainty, of_change, of_fixed, since_when
 from hwci.analysis.flaky.suspects import NEVER_PASSED, SeenProduct, Since
 from hwci.analysis.statement_words import answer
@@ -92,8 +93,6 @@ def _known(about: About, tries: Tries) -> Known:
 def _evidence(known: Known, statement: Statement, test: OneTest, tries: Tries) -> Sequence[str]:
     """Return on what the answer rests."""
     suggestion, counts = known.found, _counts(test, tries)
-    lost = known.tried.lost_here if statement.claim is not Claim.LOST_BOARD else ()
-    lost_here = f"{counted(len(lost), 'run')} of these lost the board at it" if lost else ""
     if not known.tried.failed:
         return []
     compared = ""
@@ -104,17 +103,40 @@ def _evidence(known: Known, statement: Statement, test: OneTest, tries: Tries) -
     on_box = f"{'over the period ' if fails else ''}it {compared}" if compared else ""
     # Beside counts on the same commits, those of all runs say nothing more.
     counts = _given(test) if compared else counts
-    gone = known.tried.gone.items() if fails else ()
+    gone = known.tried.gone if fails else {}
     unseen = [
-        f"it failed on {box}, too, and was not seen there since {day(at)}" for box, at in gone
+        f"it failed on {box}, too, and was not run there since {day(at)}"
+        for box, at in gone.items()
+        if box in known.tried.failed_on
     ]
     if isinstance(suggestion, str):
         is_missing = known.failing is not None and suggestion != NEVER_PASSED
         missing = f"not enough data to say more: {suggestion}" if is_missing else ""
-        return [missing, on_box, counts, *unseen, lost_here]
+        return [missing, on_box, counts, *unseen, *_besides(known, statement)]
     since = f"its runs say that it has failed {since_when(suggestion.since)}" if fails else ""
     fixed = "" if fails or statement.claim is Claim.NOT_SEEN else of_fixed(suggestion)
-    return [since, on_box, of_change(suggestion.since), fixed, counts, *unseen, lost_here]
+    return [
+        since,
+        on_box,
+        of_change(suggestion.since),
+        fixed,
+        counts,
+        *unseen,
+        *_besides(known, statement),
+    ]
+
+
+def _besides(known: Known, statement: Statement) -> Iterator[str]:
+    """Yield what else the runs tell."""
+    tried = known.tried
+    never = sorted(tried.never_passed_on)
+    if never and known.found != NEVER_PASSED and statement.claim is not Claim.NOT_SEEN:
+        yield f"it never passed on {named(never)}"
+    if tried.of_bench and statement.claim is not Claim.TOO_FEW:
+        of_all = f"{tried.of_bench:,} of {counted(tried.failed, 'failure')}"
+        yield f"the harness blames the bench for {of_all}"
+    if tried.lost_here and statement.claim is not Claim.LOST_BOARD:
+        yield f"{counted(len(tried.lost_here), 'run')} of these lost the board at it"
 
 
 def _counts(test: OneTest, tries: Tries) -> str:

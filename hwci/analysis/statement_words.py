@@ -9,7 +9,7 @@ where to look first at what fails now in `failures/look_first.py`.
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import NamedTuple
 
-from hwci.analysis.benches.words import listed, of_uncompared
+from hwci.analysis.benches.words import listed, of_counts, of_undecided
 from hwci.analysis.certainty import SURE, jeffreys
 from hwci.analysis.failures.look_first import named
 from hwci.analysis.flaky.suspect_words import LIKELY, is_toss, since_when, sure
@@ -90,9 +90,20 @@ def _no_run(_: Known, statement: Statement) -> Answer:
 def _broken(known: Known, statement: Statement) -> Answer:
     if known.found == NEVER_PASSED:
         return Answer(statement, f"Broken: {NEVER_PASSED}", "broken")
-    suggestion = known.suggested
-    passed = "has not passed on each box" if suggestion.fixed.clean_runs else "has not passed"
-    return Answer(statement, f"Broken {since_when(suggestion.since)}: it {passed} since", "broken")
+    suggestion, (on, there) = known.suggested, _where(known, statement)
+    passed = f"has not passed{there}"
+    if suggestion.fixed.clean_runs:
+        passed = f"has not passed on each {'of them' if on else 'box'}"
+    return Answer(
+        statement, f"Broken{on} {since_when(suggestion.since)}: it {passed} since", "broken"
+    )
+
+
+def _where(known: Known, statement: Statement) -> tuple[str, str]:
+    """Say on which boxes it is, and "there"; nothing if all are."""
+    if {*statement.boxes} >= {*known.tried.boxes}:
+        return "", ""
+    return f" on {named(statement.boxes)}", " there"
 
 
 def _lost_board(known: Known, statement: Statement) -> Answer:
@@ -116,7 +127,9 @@ def _steady(_known: Known, statement: Statement) -> Answer:
     most = tenths(100 * high)
     runs = f"{counted(statement.runs, 'run')} {on_boxes(statement.boxes)}"
     passed = f"it passed at the first attempt in all of {runs}"
-    return Answer(statement, f"Steady: {passed}, so it fails in {most} % at most", "steady")
+    return Answer(
+        statement, f"Steady: {passed}, so it fails in {most} % at most{sure(SURE)}", "steady"
+    )
 
 
 def _too_few(known: Known, statement: Statement) -> Answer:
@@ -124,29 +137,35 @@ def _too_few(known: Known, statement: Statement) -> Answer:
     why = f"to call it steady: it passed in {on}; {RUNS_NEEDED} are needed"
     if statement.failed:
         why = f"to say whether it is flaky: {known.found}"
+        if len(statement.boxes) > 1:
+            why = f"{why}. I{of_counts(known.tried.on_boxes)[1:]}"
     return Answer(statement, f"Not enough data {why}", UNKNOWN)
 
 
 def _not_seen(known: Known, statement: Statement) -> Answer:
-    """Say which boxes that failed it run it no more."""
+    """Say which boxes that failed it run it no more; or that none runs it."""
     boxes, since = named(statement.boxes), day(statement.since) if statement.since else ""
-    what = "it failed there"
-    if not isinstance(known.found, str):
-        what = f"it was {'broken' if known.found.broken else 'flaky'} there"
-    ran = "has not run it since" if len(statement.boxes) == 1 else "have not run it since"
-    sentence = f"Not seen on {boxes} since {since}: {what}, and {boxes} {ran}, so it may still be"
-    return Answer(statement, sentence, f"not seen on {boxes} since {since}")
+    was, still = "it failed", "fail"
+    if {*statement.boxes} <= {*known.tried.never_passed_on}:
+        was = "it never passed"
+    elif not isinstance(known.found, str):
+        was, still = f"it was {'broken' if known.found.broken else 'flaky'}", "be"
+    where, there = f" on {boxes}", "there"
+    if known.tried.gone.keys() >= {*known.tried.boxes}:
+        where, there, since = "", f"on {boxes}", day(max(known.tried.gone.values()))
+    sentence = f"Not run{where} since {since}: {was} {there}, so it may still {still}"
+    return Answer(statement, sentence, f"not run{where} since {since}")
 
 
 def _fixed(known: Known, statement: Statement) -> Answer:
-    suggestion = known.suggested
+    suggestion, (on, there) = known.suggested, _where(known, statement)
     when = since_when(suggestion.since)
     if not suggestion.broken:
-        sentence = f"Fixed{sure(suggestion.fixed.chance)}: it was flaky {when}"
+        sentence = f"Fixed{on}{sure(suggestion.fixed.chance)}: it was flaky{there} {when}"
         return Answer(statement, sentence, "fixed")
     # Of several commits the failures beside it tell fewer: their lists know the last pass.
     since = f" {when}" if _has_commit(suggestion) or is_toss(suggestion.since) else ""
-    return Answer(statement, f"Fixed: it was broken{since}, and passes now", "fixed")
+    return Answer(statement, f"Fixed{on}: it was broken{there}{since}, and passes now", "fixed")
 
 
 def _on_one_box(known: Known, statement: Statement) -> Answer:
@@ -213,9 +232,7 @@ def _alike(known: Known, statement: Statement) -> Answer:
 
 def _flaky(known: Known, statement: Statement) -> Answer:
     suggestion = known.suggested
-    why = "not enough data to say whether on one box or on all"
-    if known.tried.uncompared is not None:
-        why = of_uncompared(known.tried.uncompared)
+    why = of_undecided(known.tried.on_boxes, known.tried.uncompared)
     return Answer(statement, f"Flaky{_when(known)}: {why}", _since_commit(suggestion, "flaky"))
 
 

@@ -152,8 +152,10 @@ def statement_of(known: Known) -> Statement:
         boxes = sorted({run.box_key for run in tried.lost_here})
     elif claim is Claim.NOT_SEEN:
         boxes, since = [*known.unseen], min(known.unseen.values())
-    elif claim is Claim.FIXED and not isinstance(suggestion, str):
-        chance = None if suggestion.broken else suggestion.fixed.chance
+    elif claim in {Claim.FIXED, Claim.BROKEN} and not isinstance(suggestion, str):
+        boxes = sorted(suggestion.judged_on or suggestion.failed_on)
+        if claim is Claim.FIXED and not suggestion.broken:
+            chance = suggestion.fixed.chance
     if claim not in OF_BOXES or blame is None:
         return Statement(
             claim=claim,

@@ -230,6 +230,17 @@ class Trials:
         """Return the names of these boxes."""
         return {self.boxes[box] for box in {*boxes.tolist()}}
 
+    def by_box(self, boxes: Whole, failed: Flags | Whole) -> Mapping[str, FirstAttempts]:
+        """Return how many runs failed on each box, by name. `boxes`: the box of each run."""
+        import numpy as np
+
+        runs, of_failed = np.bincount(boxes), np.bincount(boxes, failed)
+        return {
+            name: FirstAttempts(int(of_failed[box]), int(runs[box]))
+            for box, name in sorted(enumerate(self.boxes), key=lambda pair: pair[1])
+            if box < len(runs) and runs[box]
+        }
+
     def first_attempts(self) -> Mapping[str, FirstAttempts]:
         """Return those of each test in the runs that tell something of the firmware; none if there
         is no such run.

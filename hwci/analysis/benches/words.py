@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
     from hwci.analysis.benches.blame import Blame, Uncompared
+    from hwci.analysis.outcomes import FirstAttempts
     from hwci.contract.boxes.benches import BoxFigures, Comparison, Counts, Note
 
 _TEN = 10
@@ -81,32 +82,51 @@ def of_figures(box: Against) -> Words:
 
 def of_boxes(
     blame: Blame[Side] | None,
-    boxes: Sequence[str],
-    failed_on: Collection[str],
+    on_boxes: Mapping[str, FirstAttempts],
     notes: Mapping[str, Note],
     uncompared: Uncompared | None,
 ) -> str:
-    """Say on which of its boxes a test fails, or why that is not known. `failed_on`: on which it
-    ever failed; `uncompared`: why its boxes cannot be compared, if nothing is known.
+    """Say on which of its boxes a test fails, or how often it failed where. `on_boxes`: its first
+    attempts; `uncompared`: why its boxes cannot be compared, if nothing is known.
     """
-    if len(boxes) == 1:
-        return f"on {boxes[0]}, the only box"
-    if uncompared is not None:
-        return of_uncompared(uncompared)
-    text = "" if blame is None else of_blame(blame, failed_on, notes)
-    return text or "not enough runs to compare its boxes"
+    if len(on_boxes) == 1:
+        return f"on {next(iter(on_boxes))}, the only box"
+    failed_on = {box for box, counts in on_boxes.items() if counts.failed}
+    text = "" if blame is None or uncompared else of_blame(blame, failed_on, notes)
+    return text or of_undecided(on_boxes, uncompared)
 
 
-def of_uncompared(uncompared: Uncompared) -> str:
-    """Say why the boxes of a test cannot be compared, or that it failed on them alike."""
-    if uncompared.alike:
+def of_undecided(on_boxes: Mapping[str, FirstAttempts], uncompared: Uncompared | None) -> str:
+    """Say how often a test failed on which boxes, and why these may not explain it; or that it
+    failed on some alike. `uncompared`: why its boxes cannot be compared, if they cannot.
+    """
+    if uncompared is not None and uncompared.alike:
         return f"it failed on {listed(uncompared.alike)} alike"
-    why = (
-        "too few failures tell them apart"
-        if uncompared.in_common
-        else "no two ran the same commits"
-    )
-    return f"its boxes cannot be compared: {why}"
+    failed_on = [box for box, counts in on_boxes.items() if counts.failed]
+    which = "it is that box" if len(failed_on) == 1 else "it is these boxes"
+    if len(failed_on) == len(on_boxes):
+        which = "one of them is worse"
+    why = f"too few failures to say whether {which}"
+    if uncompared is not None and not uncompared.in_common:
+        why = "its boxes cannot be compared, as no two ran the same commits"
+    return f"{of_counts(on_boxes)}: {why}"
+
+
+def of_counts(on_boxes: Mapping[str, FirstAttempts]) -> str:
+    """Say how often a test failed on the boxes on which it did, and how often elsewhere."""
+    failing = {box: counts for box, counts in on_boxes.items() if counts.failed}
+    if len(failing) > BOXES_NAMED:
+        return f"it failed on {len(failing):,} of {len(on_boxes):,} boxes"
+    each = [f"on {box} in {_of_runs(counts)}" for box, counts in failing.items()]
+    elsewhere = sum(counts.runs for counts in on_boxes.values() if not counts.failed)
+    if not elsewhere:
+        return f"it failed {joined(each)}"
+    comma = "," if len(each) > 1 else ""
+    return f"it failed {joined(each)}{comma} and in none of {counted(elsewhere, 'run')} elsewhere"
+
+
+def _of_runs(counts: FirstAttempts) -> str:
+    return f"{counts.failed:,} of {counted(counts.runs, 'run')}"
 
 
 def of_blame(blame: Blame[Side], failed_on: Collection[str], notes: Mapping[str, Note]) -> str:

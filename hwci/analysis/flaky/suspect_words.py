@@ -40,7 +40,7 @@ def of_suspect(row: Suspect, claim: Claim) -> str:
     if row.found is None:
         return f"not enough data: {row.missing}"
     tried = row.tried
-    on_boxes = words.of_boxes(row.blame, tried.boxes, tried.failed_on, row.notes, tried.uncompared)
+    on_boxes = words.of_boxes(row.blame, tried.on_boxes, row.notes, tried.uncompared)
     return ", ".join([of_found(row.found, claim, on_boxes), *_to_do_words(row.found)])
 
 

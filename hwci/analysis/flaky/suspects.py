@@ -79,6 +79,10 @@ SET_HOLDS = 0.9
 NEVER_PASSED = f"{IT_NEVER_PASSED[0].lower()}{IT_NEVER_PASSED[1:]}"
 STRONG = 0.9
 """A chance that is called sure."""
+BROKEN_BY_CHANCE = 0.05
+"""So likely a flaky test fails somewhere in a row as long, at most, if one that passes again was
+broken.
+"""
 LOST_BY_CHANCE = 0.01
 """So likely a test loses the board so often by chance, at most, if it is called the suspect."""
 
@@ -115,11 +119,11 @@ class Since(shapes.Since):
 
 @dataclass(frozen=True, kw_only=True)
 class Intermittent(shapes.Intermittent):
-    """The same, with what is not shown. `broken`: every run since failed until the last failure,
-    retries too. `failed_on`: the boxes on which it failed since; `passes_again`: on each of them.
-    `judged_on`: the boxes to blame, whose runs alone count here; None: all boxes. `rate`: about
-    that of its first attempts that fail since then. `bisection` takes long, so it is null until it
-    is asked for (`bisected`).
+    """The same, with what is not shown. `broken`: every run since failed up to the last commit that
+    failed, retries too, and if it passes again, oftener in a row than a flaky test. `failed_on`:
+    the boxes on which it failed since; `passes_again`: on each of them. `judged_on`: the boxes to
+    blame, whose runs alone count here; None: all boxes. `rate`: about that of its first attempts
+    that fail since then. `bisection` takes long, so it is null until it is asked for (`bisected`).
     """
 
     since: Since
@@ -143,19 +147,17 @@ class Intermittent(shapes.Intermittent):
 
 
 class Tried(NamedTuple):
-    """The runs of a test that tell something of it, on all branches and `boxes`: of so many `runs`
-    the first attempt `failed`. `failed_on`: the boxes on which it did; `gone`: those of them that
-    run it no more, each with its last run. `lost_here`: the runs that lost their board at this
-    test, which count as failed, of `lost` runs that lost it at any test. `tests`: so many a run
-    has on average. `failed_last`: the boxes whose last run failed. `uncompared`: why its boxes
-    cannot be compared; None: they can. `behind_loss`: its failures in runs that had all lost their
-    board before it, which tell nothing.
+    """The runs of a test that tell something of it, on all branches and boxes: `on_boxes` has how
+    often its first attempt failed on each. `gone`: the boxes that run it no more, each with its
+    last run. `lost_here`: the runs that lost their board at this test, which count as failed, of
+    `lost` runs that lost it at any test. `tests`: so many a run has on average. `failed_last`: the
+    boxes whose last run failed. `uncompared`: why its boxes cannot be compared; None: they can.
+    `behind_loss`: its failures in runs that had all lost their board before it, which tell nothing.
+    `never_passed_on`: the boxes on which all attempts failed, in two runs or more. `of_bench`: so
+    many failures the harness blames on the bench.
     """
 
-    failed: int
-    runs: int
-    boxes: Sequence[str]
-    failed_on: Collection[str]
+    on_boxes: Mapping[str, FirstAttempts]
     gone: Mapping[str, datetime]
     lost_here: Sequence[RunOutcomes]
     lost: int
@@ -163,6 +165,28 @@ class Tried(NamedTuple):
     failed_last: Collection[str] = ()
     uncompared: Uncompared | None = None
     behind_loss: Collection[FailureKey] = ()
+    never_passed_on: Collection[str] = ()
+    of_bench: int = 0
+
+    @property
+    def failed(self) -> int:
+        """So many first attempts failed."""
+        return sum(box.failed for box in self.on_boxes.values())
+
+    @property
+    def runs(self) -> int:
+        """So many runs tell something."""
+        return sum(box.runs for box in self.on_boxes.values())
+
+    @property
+    def boxes(self) -> Sequence[str]:
+        """All boxes that ran it."""
+        return [*self.on_boxes]
+
+    @property
+    def failed_on(self) -> Collection[str]:
+        """The boxes on which it failed."""
+        return {box for box, counts in self.on_boxes.items() if counts.failed}
 
     @property
     def is_lost_here(self) -> bool:
@@ -410,14 +434,12 @@ class SeenProduct:
         number = self._product.number_of(test_id)
         trials, told, runs = self.trials, self.trials.told(test_id), self._product.runs
         box = trials.box[told.run]
-        failed_on = trials.named(box[told.failed > 0])
+        never_passed = (told.failed > 0) & (told.retries_failed == told.retries)
+        on_boxes, failed_always = trials.by_box(box, told.failed), trials.by_box(box, never_passed)
         lost = [runs[at] for at in trials.lost]
         return Tried(
-            failed=int(told.failed.sum()),
-            runs=len(told.run),
-            boxes=sorted(trials.named(box)),
-            failed_on=failed_on,
-            gone=self._gone(told.run, sorted(failed_on)),
+            on_boxes=on_boxes,
+            gone=self._gone(told.run, [*on_boxes]),
             failed_last=trials.named(_failed_last(box, told.failed)),
             lost_here=[runs[at] for at in told.run[told.lost > 0].tolist()],
             lost=sum(run.ran >> (number or 0) & 1 for run in lost),
@@ -428,6 +450,10 @@ class SeenProduct:
                 for key, tests in self.lost_boards.items()
                 if key.lane.test_id == test_id and test_id not in tests
             },
+            never_passed_on={
+                name for name, (failed, ran) in failed_always.items() if failed == ran > 1
+            },
+            of_bench=int(told.of_bench.sum()),
         )
 
     def _gone(self, ran: Whole, boxes: Sequence[str]) -> Mapping[str, datetime]:
@@ -465,7 +491,7 @@ class SeenProduct:
                 continue
             self._history.check_time()
             runs, boxes = self._judged(test_id)
-            missing = self._missing(runs, boxes)
+            missing = self._missing(test_id, runs, boxes)
             if missing is None:
                 judged[test_id] = runs
             else:
@@ -473,21 +499,25 @@ class SeenProduct:
         of_tests = [(steps_of(runs), self.rates(test_id)) for test_id, runs in judged.items()]
         for (test_id, runs), chances in zip(judged.items(), onsets(of_tests), strict=True):
             self._history.check_time()
-            self._suggested[test_id] = self._intermittent(runs, chances, self.blame_of(test_id))
+            self._suggested[test_id] = self._intermittent(test_id, runs, chances)
 
     @cached_property
     def _suggested(self) -> dict[str, Intermittent | str]:
         return {}
 
     def _judged(self, test_id: str) -> tuple[Counted, Collection[str]]:
-        """Return the runs of a test that count, and the boxes to blame: their runs alone say it."""
+        """Return the runs of a test that count, and on which boxes they are, if not on all: on
+        those to blame; else on all but those that left before the first came on which it fails.
+        """
         counted, boxes = self.counted(test_id), culprits(self.blame_of(test_id))
         if not boxes:
-            return counted, boxes
+            boxes = self.trials.named(_overlapping(counted))
+            if len(boxes) == len(self.trials.named(counted.box)):
+                return counted, ()
         return counted.on([self.trials.boxes.index(box) for box in boxes]), boxes
 
-    def _missing(self, counted: Counted, boxes: Collection[str]) -> str | None:
-        """Return what is missing to judge by these runs. `boxes`: those to blame, if some are."""
+    def _missing(self, test_id: str, counted: Counted, boxes: Collection[str]) -> str | None:
+        """Return what is missing to judge by these runs. `boxes`: theirs, if not all count."""
         if self._placed_commits is None:
             return "the order of the commits is not known: changes that were sent lead in a circle"
         runs, failed = len(counted.at), int(counted.failed.sum())
@@ -497,9 +527,11 @@ class SeenProduct:
         if counted.at.min() == counted.at.max():
             return f"all runs {where} are of one commit"
         if failed < FAILURES_NEEDED:
+            of_bench = int(self.trials.told(test_id).of_bench.sum())
+            besides = f", besides {of_bench:,} that the harness blames on the bench"
             return (
-                f"{failed} of {runs:,} runs {where} failed, not counting failures blamed on"
-                f" the bench; {FAILURES_NEEDED} are needed"
+                f"{failed} of {runs:,} runs {where} failed{besides if of_bench else ''};"
+                f" {FAILURES_NEEDED} failures are needed"
             )
         return None
 
@@ -512,14 +544,14 @@ class SeenProduct:
         counted = Counted(at, self.trials.box[run], failed, retries, retries_failed)
         return counted.where((at >= 0) & (of_bench == 0))
 
-    def _intermittent(
-        self, counted: Counted, chances: Onset, blame: Blame[Side] | None
-    ) -> Intermittent:
-        flaky = flaky_runs(counted, chances)
+    def _intermittent(self, test_id: str, counted: Counted, chances: Onset) -> Intermittent:
+        flaky, blame = flaky_runs(counted, chances), self.blame_of(test_id)
         failed_on = {*flaky.box[flaky.failed > 0].tolist()}
         # Runs elsewhere would not show that it is fixed where it failed.
         shown = flaky.on([*failed_on])
         state = fixed(shown, chances)
+        passes_again = not len(_failed_last(shown.box, shown.failed))
+        until = _until_last_failure(shown)
         names = self.trials.boxes
         return Intermittent(
             runs=len(counted.at),
@@ -527,12 +559,25 @@ class SeenProduct:
             boxes=boxes_compared(names, flaky, blame),
             fixed=state,
             bisection=None,
-            broken=_is_broken(shown.where(slice(len(shown.at) - state.clean_runs))),
+            broken=_is_broken(until)
+            and (not passes_again or self._is_beyond_chance(test_id, until)),
             failed_on={names[box] for box in failed_on},
-            passes_again=not len(_failed_last(shown.box, shown.failed)),
+            passes_again=passes_again,
             judged_on=culprits(blame) or None,
             rate=(int(flaky.failed.sum()) + 0.5) / (len(flaky.at) + 1),
         )
+
+    def _is_beyond_chance(self, test_id: str, row: Counted) -> bool:
+        """Whether a test that fails as its other runs on these boxes do would hardly fail so often
+        in a row, failures included that the harness blames on the bench.
+        """
+        import numpy as np
+
+        told = self.trials.told(test_id)
+        failed = told.failed[np.isin(self.trials.box[told.run], row.box)]
+        runs, times = len(failed), len(row.at)
+        rate = (int(failed.sum()) - times + 0.5) / (runs - times + 1)
+        return runs * rate**times <= BROKEN_BY_CHANCE
 
     def _since(self, chances: Onset, counted: Counted) -> Since:
         import numpy as np
@@ -636,6 +681,20 @@ def fixed(flaky: Counted, chances: Onset) -> Fixed:
         needed = max(by_rates, by_clean - clean)
     chance = 1 / (1 + chance_of_passes(failed, passed - clean, clean)) if clean else 0.0
     return Fixed(chance=min(1 - unfixed, chance), clean_runs=clean, needed=needed)
+
+
+def _overlapping(counted: Counted) -> Whole:
+    """Return the boxes that ran the test at the first commit of one that failed it, or later; if
+    none failed, all.
+    """
+    failed_on = counted.box[counted.failed > 0].tolist()
+    first = counted.on(failed_on).at.min() if failed_on else 0
+    return counted.box[counted.at >= first]
+
+
+def _until_last_failure(runs: Counted) -> Counted:
+    """Return the runs up to the last commit that failed, in the order of the commits."""
+    return runs.where(runs.at <= runs.at[runs.failed > 0].max(initial=-1))
 
 
 def _is_broken(runs: Counted) -> bool:

@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is said of the results of real boards that an engineer had called wrong, or hard to
+understand: each as it was, a letter a commit.
+"""
+
+from collections.abc import Mapping
+from datetime import timedelta
+from uuid import UUID
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from hwci.analysis.failures.incidents import failing_incidents
+from hwci.analysis.flaky.suspects import SeenProduct, pending_by_test
+from hwci.analysis.one_test import one_test
+from hwci.analysis.one_test_words import About, Concluded, concluded
+from hwci.contract.vocabulary import Claim, Outcome, Trigger, Verdict
+from hwci.engine.calendar import calendar_days
+from hwci.engine.facts import Facts, Product, Report, TestItem
+from hwci.engine.history import Scope
+from hwci.engine.periods import Period
+from tests.simulation.fleet import EPOCH
+from tests.support.outcomes import FullRecordedRuns, outcomes_of
+
+PRODUCT = Product("zephyr", "twister")
+TEST = "kernel.memory_protection"
+DISCO, LPC, MIMX, NUCLEO = "disco", "lpc", "mimx", "nucleo"
+WHOLE = "..............................."
+OTHERS = {
+    DISCO: "....        ..  .. . ....  .  .",
+    MIMX: WHOLE,
+    NUCLEO: "....        ..  .. . ....  .  .",
+}
+
+
+def reports_of(boxes: Mapping[str, str]) -> list[Report]:
+    """Return the runs of a test on boxes, a letter a commit: it passed (`.`), failed by the
+    firmware (`F`) or by the bench (`I`), or did not run. Another test passed in each run.
+    """
+    steady = TestItem("boot", Outcome.PASS, 1)
+    items = {
+        " ": (steady,),
+        ".": (steady, TestItem(TEST, Outcome.PASS, 1)),
+        "F": (steady, TestItem(TEST, Outcome.FAIL, 1, verdict=Verdict.DEVICE)),
+        "I": (steady, TestItem(TEST, Outcome.FAIL, 1, verdict=Verdict.INFRA)),
+    }
+    return [
+        Report(
+            *(PRODUCT.repo_key, "nightly", PRODUCT.suite, day, 1, Trigger.NIGHTLY, "main"),
+            sha=f"{day:08x}",
+            started_at=EPOCH + timedelta(days=day),
+            ended_at=EPOCH + timedelta(days=day, hours=1),
+            conclusion="success",
+            hello_ok=True,
+            box_key=box,
+            tests=items[letter],
+        )
+        for day in range(len(WHOLE))
+        for box, letters in boxes.items()
+        for letter in letters.ljust(len(WHOLE))[day]
+    ]
+
+
+def said_of(boxes: Mapping[str, str]) -> Concluded:
+    """Return what the page of the test says."""
+    reports = reports_of(boxes)
+    history = FullRecordedRuns(UUID(int=1), Facts(reports=tuple(reports)))
+    period = Period(EPOCH, reports[-1].started_at)
+    [runs] = outcomes_of(Facts(reports=tuple(reports)), Scope(), period)
+    seen, key = SeenProduct(history, runs), (PRODUCT, TEST)
+    test = one_test(history, seen, key, calendar_days(period, ZoneInfo("UTC")), "UTC")
+    assert test.all is not None
+    pending = pending_by_test(history, [key], period).get(key, [])
+    incidents = failing_incidents(history, Scope(), period, TEST) if pending else []
+    return concluded(About(seen, TEST, pending, incidents), test, test.all)
+
+
+@pytest.mark.parametrize(
+    ("boxes", "claim", "words"),
+    [
+        pytest.param(
+            {**OTHERS, LPC: "...  ......I...FF........ . ..."},
+            Claim.FLAKY,
+            (
+                "it failed on lpc in 3 of 27 runs and in none of 61 runs elsewhere: too few"
+                " failures to say whether it is that box."
+            ),
+            id="on one of four boxes, with few failures",
+        ),
+        pytest.param(
+            {**OTHERS, LPC: "I..  ..........F.... ........ ."},
+            Claim.TOO_FEW,
+            (
+                "1 of 87 runs on main failed, besides 1 that the harness blames on the bench; 2"
+                " failures are needed. It failed on lpc in 2 of 27 runs and in none of 61 runs"
+                " elsewhere."
+            ),
+            id="too few of many runs",
+        ),
+        pytest.param(
+            {**OTHERS, LPC: "...  ..I.........I.IFF... . ..."},
+            Claim.ONE_BOX,
+            "Flaky on lpc only (",
+            id="twice in a row is not broken where it fails now and then",
+        ),
+        pytest.param(
+            {**OTHERS, LPC: "...  ......I...FFF .... ..  .. "},
+            Claim.FIXED,
+            "Fixed on lpc: it was broken there since ",
+            id="three times in a row, then passes",
+        ),
+        pytest.param(
+            {
+                NUCLEO: "....        ..  .. . ....  F  .",
+                DISCO: "....        ..  .. . ....  F  .",
+            },
+            Claim.FIXED,
+            "Fixed: it was broken, and passes now.",
+            id="on all boxes of one commit",
+        ),
+        pytest.param(
+            {**OTHERS, MIMX: ".....FF........................", LPC: "...  F......I............."},
+            Claim.FIXED,
+            "Fixed on lpc and mimx (",
+            id="a box passed the last commit that failed on another",
+        ),
+        pytest.param(
+            {DISCO: "....        ..", NUCLEO: "....        ..", LPC: f"{'':20}F I  FIFFIF"},
+            Claim.FAILS_NOW,
+            "Fails now on lpc: on 8 commits of main since 00000014",
+            id="the boxes that passed had left before the one that fails came",
+        ),
+        pytest.param(
+            {
+                **{LPC: ".I.  ......IF...", MIMX: "................"},
+                **dict.fromkeys([DISCO, NUCLEO, "stm"], "....        .."),
+            },
+            Claim.NOT_SEEN,
+            "Not run since 16 Jan: it failed on lpc, so it may still fail.",
+            id="no box runs it any more",
+        ),
+        pytest.param(
+            {LPC: "...  ...........F. ............", MIMX: "FFFFFFFFFFFFFFFFFF"},
+            Claim.NOT_SEEN,
+            "Not run on mimx since 18 Jan: it never passed there, so it may still fail.",
+            id="the box that never passed runs it no more",
+        ),
+    ],
+)
+def test_each_box_is_named_with_what_it_did(
+    boxes: Mapping[str, str], claim: Claim, words: str
+) -> None:
+    conclusion = said_of(boxes)
+
+    assert conclusion.statement.claim is claim
+    assert words in conclusion.answer
+
+
+def test_boxes_that_left_before_the_failing_one_came_do_not_say_since_when() -> None:
+    """libraries.cmsis_dsp.interpolation: three boxes passed it and stopped, a fourth never did."""
+    conclusion = said_of(
+        {DISCO: "....        ..", NUCLEO: "....        ..", LPC: f"{'':20}F I  FIFFIF"}
+    )
+
+    assert conclusion.since is None
+    assert "It never passed on lpc." in conclusion.says
+    assert "5 runs of lpc on main; 20 are needed" in conclusion.says
+
+
+def test_failures_that_the_harness_blames_on_the_bench_are_told_of() -> None:
+    conclusion = said_of({**OTHERS, LPC: "..I  ...........I......F... ..."})
+
+    assert conclusion.statement.claim is Claim.ONE_BOX
+    assert "The harness blames the bench for 2 of 3 failures." in conclusion.says
