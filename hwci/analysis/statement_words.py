@@ -9,7 +9,7 @@ where to look first at what fails now in `failures/look_first.py`.
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import NamedTuple
 
-from hwci.analysis.benches.words import listed, of_counts, of_undecided
+from hwci.analysis.benches.words import listed, of_undecided, of_where
 from hwci.analysis.certainty import SURE, jeffreys
 from hwci.analysis.failures.look_first import named
 from hwci.analysis.flaky.suspect_words import LIKELY, is_toss, since_when, sure
@@ -31,6 +31,7 @@ _SWAP = (
     "to tell bench from firmware, swap the board of {0} with that of another bench: if the failures"
     " stay on {0}, it is the bench; if they move, it is the board or the firmware"
 )
+_IN_BOTH = {2: "both"}
 _RACE_IN = {
     CommitKind.FIRMWARE: "a race in the firmware is likely",
     CommitKind.HARNESS: "a race in the harness is likely",
@@ -72,7 +73,7 @@ def answer(known: Known) -> Answer:
             box=fails_now.box,
         )
     if known.found == NEVER_PASSED:
-        return fails_now._replace(sentence=f"{fails_now.sentence}. Broken: {NEVER_PASSED}")
+        return fails_now._replace(sentence=f"{fails_now.sentence}. {_never_passed(known)}")
     return fails_now
 
 
@@ -89,7 +90,7 @@ def _no_run(_: Known, statement: Statement) -> Answer:
 
 def _broken(known: Known, statement: Statement) -> Answer:
     if known.found == NEVER_PASSED:
-        return Answer(statement, f"Broken: {NEVER_PASSED}", "broken")
+        return Answer(statement, _never_passed(known), "broken")
     suggestion, (on, there) = known.suggested, _where(known, statement)
     passed = f"has not passed{there}"
     if suggestion.fixed.clean_runs:
@@ -97,6 +98,12 @@ def _broken(known: Known, statement: Statement) -> Answer:
     return Answer(
         statement, f"Broken{on} {since_when(suggestion.since)}: it {passed} since", "broken"
     )
+
+
+def _never_passed(known: Known) -> str:
+    if known.tried.of_bench == known.tried.failed:
+        return f"I{NEVER_PASSED[1:]}, and the harness blames the bench each time"
+    return f"Broken: {NEVER_PASSED}"
 
 
 def _where(known: Known, statement: Statement) -> tuple[str, str]:
@@ -121,15 +128,17 @@ def _lost_board(known: Known, statement: Statement) -> Answer:
     return Answer(statement, f"Not steady: {lost}, {of_all}; that may be chance", few_words)
 
 
-def _steady(_known: Known, statement: Statement) -> Answer:
-    """Say how rarely a test fails at most, as it never did: the upper end beside its counts."""
-    [(_, high)] = jeffreys([(0, statement.runs)])
-    most = tenths(100 * high)
-    runs = f"{counted(statement.runs, 'run')} {on_boxes(statement.boxes)}"
-    passed = f"it passed at the first attempt in all of {runs}"
-    return Answer(
-        statement, f"Steady: {passed}, so it fails in {most} % at most{sure(SURE)}", "steady"
-    )
+def _steady(known: Known, statement: Statement) -> Answer:
+    """Say how rarely a test fails at most, as it never did but for the bench: the upper end beside
+    its counts.
+    """
+    of_bench = known.tried.of_bench
+    [(_, high)] = jeffreys([(0, statement.runs - of_bench)])
+    but = f" but {of_bench:,} that the harness blames on the bench" if of_bench else ""
+    runs = f"{counted(statement.runs, 'run')} {on_boxes(statement.boxes)}{but}"
+    most = f"it fails in {tenths(100 * high)} % at most{sure(SURE)}"
+    sentence = f"Steady: it passed at the first attempt in all of {runs}, so {most}"
+    return Answer(statement, sentence, "steady")
 
 
 def _too_few(known: Known, statement: Statement) -> Answer:
@@ -138,34 +147,42 @@ def _too_few(known: Known, statement: Statement) -> Answer:
     if statement.failed:
         why = f"to say whether it is flaky: {known.found}"
         if len(statement.boxes) > 1:
-            why = f"{why}. I{of_counts(known.tried.on_boxes)[1:]}"
+            why = f"{why}. {of_where(known.tried.on_boxes)}"
     return Answer(statement, f"Not enough data {why}", UNKNOWN)
 
 
 def _not_seen(known: Known, statement: Statement) -> Answer:
     """Say which boxes that failed it run it no more; or that none runs it."""
     boxes, since = named(statement.boxes), day(statement.since) if statement.since else ""
-    was, still = "it failed", "fail"
-    if {*statement.boxes} <= {*known.tried.never_passed_on}:
+    tried, was, still = known.tried, "it failed", "fail"
+    if {*statement.boxes} <= {*tried.never_passed_on}:
         was = "it never passed"
     elif not isinstance(known.found, str):
         was, still = f"it was {'broken' if known.found.broken else 'flaky'}", "be"
     where, there = f" on {boxes}", "there"
-    if known.tried.gone.keys() >= {*known.tried.boxes}:
-        where, there, since = "", f"on {boxes}", day(max(known.tried.gone.values()))
-    sentence = f"Not run{where} since {since}: {was} {there}, so it may still {still}"
+    if tried.gone.keys() >= {*tried.boxes}:
+        where, there, since = "", f"on {boxes}", day(max(tried.gone.values()))
+    lately = ""
+    if tried.clean_runs and {*statement.boxes} == {*tried.failed_on}:
+        lately = f", not in its last {counted(tried.clean_runs, 'run')}"
+    so = f", so it may still {still}"
+    if tried.runs == 1:
+        was, so = "it ran once, and failed", ": not enough data to say more"
+    sentence = f"Not run{where} since {since}: {was} {there}{lately}{so}"
     return Answer(statement, sentence, f"not run{where} since {since}")
 
 
 def _fixed(known: Known, statement: Statement) -> Answer:
     suggestion, (on, there) = known.suggested, _where(known, statement)
-    when = since_when(suggestion.since)
     if not suggestion.broken:
+        when = since_when(suggestion.since)
         sentence = f"Fixed{on}{sure(suggestion.fixed.chance)}: it was flaky{there} {when}"
         return Answer(statement, sentence, "fixed")
-    # Of several commits the failures beside it tell fewer: their lists know the last pass.
-    since = f" {when}" if _has_commit(suggestion) or is_toss(suggestion.since) else ""
-    return Answer(statement, f"Fixed{on}: it was broken{there}{since}, and passes now", "fixed")
+    first, last = short(suggestion.broken_on[0]), short(suggestion.broken_on[-1])
+    commits = f"of {first}" if first == last else f"from {first} to {last}"
+    in_all = _IN_BOTH.get(suggestion.broken_for, f"all {suggestion.broken_for:,}")
+    failed = f"it failed{there} in {in_all} runs {commits}"
+    return Answer(statement, f"Fixed{on}: {failed}, and passes now", "fixed")
 
 
 def _on_one_box(known: Known, statement: Statement) -> Answer:
@@ -177,9 +194,9 @@ def _on_one_box(known: Known, statement: Statement) -> Answer:
         noted = f"before the note of {day(known.notes[box].at)}"
         sentence = f"F{few_words[1:]}{likely}, {noted}: what was done may have mended it"
         return Answer(statement, sentence, few_words, box)
-    why = "suspect the bench rather than a race in the firmware"
+    why = "suspect the bench, or firmware that only its board runs"
     if not isinstance(known.found, str) and _has_commit(known.found):
-        why = f"{why}, or {_likeliest(known.found)} if it breaks that bench alone"
+        why = f"suspect the bench, or {_likeliest(known.found)} if it breaks that board alone"
     sentence = f"F{few_words[1:]}{likely}{_when(known)}: {why}"
     return Answer(statement, sentence, few_words, box, to_tell=_SWAP.format(box))
 

@@ -14,6 +14,7 @@ from typing import NamedTuple
 from hwci.analysis.benches.blame import Blame, Blamed
 from hwci.analysis.benches.trials import Earlier, Side, box_of
 from hwci.analysis.failures.incidents import Described
+from hwci.analysis.failures.look_first import named
 from hwci.analysis.flaky.suspects import (
     NEVER_PASSED,
     RUNS_NEEDED,
@@ -111,6 +112,13 @@ def _is_broken(known: Known) -> bool:
     return suggestion.broken and not suggestion.would_be_fixed
 
 
+def _is_steady(known: Known) -> bool:
+    """Whether it never failed but for the bench, and no box fails it more than others."""
+    tried = known.tried
+    never = tried.failed == tried.of_bench and not culprits(known.blame)
+    return never and known.failing is None and tried.runs - tried.of_bench >= RUNS_NEEDED
+
+
 def _is_fixed(known: Known) -> bool:
     fixed = not isinstance(known.found, str) and known.found.is_fixed
     return fixed and known.failing is None
@@ -128,7 +136,7 @@ CLAIMS: Mapping[Claim, Callable[[Known], bool]] = {
     Claim.FAILS_NOW: lambda known: known.fails_steadily,
     Claim.BROKEN: _is_broken,
     Claim.LOST_BOARD: _lost_its_board,
-    Claim.STEADY: lambda known: not known.tried.failed and known.tried.runs >= RUNS_NEEDED,
+    Claim.STEADY: _is_steady,
     Claim.FIXED: _is_fixed,
     Claim.MENDED: lambda known: known.is_blamed_before_its_note,
     Claim.ONE_BOX: lambda known: known.is_blamed(Blamed.ONE),
@@ -218,11 +226,12 @@ def known_of(
 
 
 def look_first_at(failing: Failing | None, incidents: Iterable[Described]) -> Sequence[str]:
-    """Return what is said of the incident on the branch where a test fails now. An incident that
-    began on a box where this test does not fail says nothing of it, and two say two things.
+    """Return what is said of the incident on the branch where a test fails now, or on which other
+    boxes tests fail with it. An incident that began on a box where this test does not fail says
+    nothing of it, and two say two things.
     """
     sentences = {
-        described.look_first
+        _of_incident(failing, described)
         for described in incidents
         if failing
         and described.look_first
@@ -230,6 +239,13 @@ def look_first_at(failing: Failing | None, incidents: Iterable[Described]) -> Se
         and described.incident.lane.box_key in failing.boxes
     }
     return [*sentences] if len(sentences) == 1 else []
+
+
+def _of_incident(failing: Failing, described: Described) -> str:
+    elsewhere = sorted({*described.incident.boxes} - {*failing.boxes})
+    if elsewhere:
+        return f"Other tests began to fail with it, on {named(elsewhere)} too"
+    return described.look_first or ""
 
 
 def fails_on(pending: Sequence[Group], branch: str | None = None) -> Failing | None:

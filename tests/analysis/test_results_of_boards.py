@@ -83,7 +83,7 @@ def said_of(boxes: Mapping[str, str]) -> Concluded:
             Claim.FLAKY,
             (
                 "it failed on lpc in 3 of 27 runs and in none of 61 runs elsewhere: too few"
-                " failures to say whether it is that box."
+                " failures on commits that other boxes ran, too, to say whether it is that box."
             ),
             id="on one of four boxes, with few failures",
         ),
@@ -92,8 +92,7 @@ def said_of(boxes: Mapping[str, str]) -> Concluded:
             Claim.TOO_FEW,
             (
                 "1 of 87 runs on main failed, besides 1 that the harness blames on the bench; 2"
-                " failures are needed. It failed on lpc in 2 of 27 runs and in none of 61 runs"
-                " elsewhere."
+                " failures are needed. Both were on lpc, in 27 runs; 61 runs elsewhere passed."
             ),
             id="too few of many runs",
         ),
@@ -106,7 +105,7 @@ def said_of(boxes: Mapping[str, str]) -> Concluded:
         pytest.param(
             {**OTHERS, LPC: "...  ......I...FFF .... ..  .. "},
             Claim.FIXED,
-            "Fixed on lpc: it was broken there since ",
+            "Fixed on lpc: it failed there in all 3 runs from 0000000f to 00000011, and",
             id="three times in a row, then passes",
         ),
         pytest.param(
@@ -115,7 +114,7 @@ def said_of(boxes: Mapping[str, str]) -> Concluded:
                 DISCO: "....        ..  .. . ....  F  .",
             },
             Claim.FIXED,
-            "Fixed: it was broken, and passes now.",
+            "Fixed: it failed in both runs of 0000001b, and passes now.",
             id="on all boxes of one commit",
         ),
         pytest.param(
@@ -132,12 +131,34 @@ def said_of(boxes: Mapping[str, str]) -> Concluded:
         ),
         pytest.param(
             {
-                **{LPC: ".I.  ......IF...", MIMX: "................"},
+                LPC: ".I.  ......IF...",
+                MIMX: "................",
                 **dict.fromkeys([DISCO, NUCLEO, "stm"], "....        .."),
             },
             Claim.NOT_SEEN,
-            "Not run since 16 Jan: it failed on lpc, so it may still fail.",
+            "Not run since 16 Jan: it failed on lpc, not in its last 3 runs, so it may still fail.",
             id="no box runs it any more",
+        ),
+        pytest.param(
+            {MIMX: f"{'':23}F"},
+            Claim.NOT_SEEN,
+            "Not run since 24 Jan: it ran once, and failed on mimx: not enough data to say more.",
+            id="it ran once and was left out",
+        ),
+        pytest.param(
+            {**OTHERS, LPC: "...  .......I.............. . ."},
+            Claim.STEADY,
+            (
+                "Steady: it passed at the first attempt in all of 88 runs on 4 boxes but 1 that the"
+                " harness blames on the bench, so it fails in 2.8 % at most (95 % sure)."
+            ),
+            id="it failed once, by the bench",
+        ),
+        pytest.param(
+            {LPC: f"{'':25}I I"},
+            Claim.FAILS_NOW,
+            "It never passed in this period, and the harness blames the bench each time.",
+            id="it never passed, by the bench",
         ),
         pytest.param(
             {LPC: "...  ...........F. ............", MIMX: "FFFFFFFFFFFFFFFFFF"},
@@ -172,3 +193,33 @@ def test_failures_that_the_harness_blames_on_the_bench_are_told_of() -> None:
 
     assert conclusion.statement.claim is Claim.ONE_BOX
     assert "The harness blames the bench for 2 of 3 failures." in conclusion.says
+
+
+def test_clean_runs_leave_out_what_the_harness_blames_on_the_bench_and_say_so() -> None:
+    conclusion = said_of({LPC: ".F.  F.FF.......I.......... ..", **OTHERS})
+
+    assert "passed at the first attempt, not counting 1 that the harness blames on the bench" in (
+        conclusion.says
+    )
+
+
+def test_runs_elsewhere_are_those_on_commits_that_the_box_ran_where_not_all_failed() -> None:
+    """zdsp.utils.shift_q31: the other box failed once, on a commit that this one did not run."""
+    apart = said_of(
+        {**OTHERS, LPC: "FF.  .F.F...........  ... ... .", MIMX: f"{'.' * 21}F{'.' * 9}"}
+    )
+    together = said_of(
+        {**OTHERS, LPC: "...  .F.F...F......FF ....... .", MIMX: f"{'.' * 20}F{'.' * 10}"}
+    )
+
+    assert "against 0 of " in apart.says
+    assert " elsewhere on the same commits)" in apart.says
+    assert "but for 1 commit on which all runs failed" in together.says
+
+
+def test_what_some_runs_fail_by_the_firmware_is_not_the_benchs_alone() -> None:
+    both = said_of({LPC: f"{'':25}I F"})
+    bench = said_of({LPC: f"{'':25}I I I"})
+
+    assert "The harness blames the bench" not in both.answer
+    assert "The harness blames the bench: look at lpc first" in bench.answer

@@ -301,7 +301,7 @@ def test_few_failures_do_not_say_that_boxes_are_alike() -> None:
     found = only(planted(replace(RACE, rate=0.02, since=0)).facts)
     assert found.found is not None
     assert sum(one.rate.part for one in found.found.boxes.boxes) < 10
-    assert "too few failures to say whether it is these boxes" in text_of(found)
+    assert "too few failures on commits that other boxes ran" in text_of(found)
 
 
 def test_no_box_in_common_still_gives_counts_for_each() -> None:

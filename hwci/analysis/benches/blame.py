@@ -81,9 +81,10 @@ class Blame(Generic[Box]):
     """The hypothesis that explains the failures, or none of them. `boxes`: those to blame, of a
     group each of which is likely; `perhaps`: others that may belong to it. `others`: those that do
     not. The chances of `one`, `group` and `alike` add up to 1. `counts`: of the boxes to blame (of
-    all, where none is), and `others_counts` of the others, on commits that two boxes ran, where
-    not all runs failed. `times`: the odds of a failure as times those of the others, from and to,
-    with 95 %; None where no box is to blame.
+    all, where none is), and `others_counts` of the others, on commits that boxes of both kinds ran
+    (two boxes, where none is to blame), where not all runs failed. All runs failed on so many
+    others (`all_failed`). `times`: the odds of a failure as times those of the others, from and
+    to, with 95 %; None where no box is to blame.
     """
 
     blamed: Blamed
@@ -96,6 +97,7 @@ class Blame(Generic[Box]):
     counts: OnCommit
     others_counts: OnCommit
     times: tuple[float, float] | None
+    all_failed: int = 0
 
     @property
     def compared(self) -> tuple[Box, ...]:
@@ -113,13 +115,15 @@ def blame(boxes: Sequence[Box], runs: Whole, failed: Whole) -> Blame[Box] | None
     with a column for each box; None: no two boxes ran one of them, or too few of their runs failed
     and passed.
     """
-    shared = ((runs > 0).sum(axis=1) > 1) & ~_all_failed(runs, failed)
-    runs, failed = runs[shared], failed[shared]
+    shared, alike = (runs > 0).sum(axis=1) > 1, _all_failed(runs, failed)
+    all_failed = runs[shared & alike]
+    runs, failed = runs[shared & ~alike], failed[shared & ~alike]
     if failed.sum() <= NO_FAILURES:
         return None
     by_name = sorted(range(len(boxes)), key=lambda at: str(boxes[at]))
     ran = [at for at in by_name if runs[:, at].any()]
-    return _Weighed([boxes[at] for at in ran], failed.take(ran, 1), runs.take(ran, 1)).blame()
+    weighed = _Weighed([boxes[at] for at in ran], failed.take(ran, 1), runs.take(ran, 1))
+    return weighed.blame(all_failed.take(ran, 1))
 
 
 def uncompared(boxes: Sequence[str], runs: Whole, failed: Whole) -> Uncompared:
@@ -162,8 +166,10 @@ class _Weighed(Generic[Box]):
         self._one = float(self._chances[self._size == 1].sum())
         self._group = float(self._chances[self._size > 1].sum())
 
-    def blame(self) -> Blame[Box]:
-        """Return what is said: of one box, if it is sure which; of a group, its sure members."""
+    def blame(self, all_failed: Whole) -> Blame[Box]:
+        """Return what is said: of one box, if it is sure which; of a group, its sure members.
+        `all_failed`: the runs of the commits on which all failed.
+        """
         blamed, inside, perhaps = Blamed.UNDECIDED, frozenset[int](), frozenset[int]()
         best = int(self._chances.argmax())
         if self._size[best] == 1 and self._chances[best] >= SAID_FROM:
@@ -184,9 +190,10 @@ class _Weighed(Generic[Box]):
             one=self._one,
             group=self._group,
             alike=self._alike,
-            counts=self._counted(inside or others),
-            others_counts=self._counted(others if inside else frozenset()),
+            counts=self._counted(inside or others, others),
+            others_counts=self._counted(others, inside) if inside else OnCommit(0, 0),
             times=self._times(inside) if inside else None,
+            all_failed=int(_ran(all_failed, inside or others).sum()),
         )
 
     def _members(self) -> tuple[frozenset[int], frozenset[int]]:
@@ -200,9 +207,10 @@ class _Weighed(Generic[Box]):
     def _called(self, boxes: frozenset[int]) -> tuple[Box, ...]:
         return tuple(box for at, box in enumerate(self._names) if at in boxes)
 
-    def _counted(self, boxes: frozenset[int]) -> OnCommit:
-        at = sorted(boxes)
-        return OnCommit(int(self._bad[:, at].sum()), int(self._runs[:, at].sum()))
+    def _counted(self, boxes: frozenset[int], beside: frozenset[int]) -> OnCommit:
+        """Return the runs of some boxes on commits that one of others ran, too."""
+        at, rows = sorted(boxes), _ran(self._runs, beside)
+        return OnCommit(int(self._bad[rows][:, at].sum()), int(self._runs[rows][:, at].sum()))
 
     def _times(self, boxes: frozenset[int]) -> tuple[float, float]:
         """Return how many times as high the odds are, if so many boxes are to blame (95 %)."""
@@ -212,6 +220,12 @@ class _Weighed(Generic[Box]):
         chances = [*accumulate(map(float, self._likely[alike].sum(axis=0)))]
         low, high = (bisect_left(chances, end * chances[-1]) for end in _ENDS)
         return TIMES[low], TIMES[high]
+
+
+def _ran(runs: Whole, boxes: frozenset[int]) -> Flags:
+    """Return for each commit whether one of these boxes ran it."""
+    ran: Flags = runs[:, sorted(boxes)].sum(axis=1) > 0
+    return ran
 
 
 def _log_prior(size: int, boxes: int) -> float:

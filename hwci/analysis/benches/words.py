@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from hwci.analysis.benches.blame import Blamed
+from hwci.analysis.benches.blame import TIMES, Blamed
 from hwci.analysis.benches.compare import COMMITS_MIN, times_between
 from hwci.analysis.benches.trials import Earlier, Side, box_of
 from hwci.contract.vocabulary import NotCompared
@@ -106,7 +106,7 @@ def of_undecided(on_boxes: Mapping[str, FirstAttempts], uncompared: Uncompared |
     which = "it is that box" if len(failed_on) == 1 else "it is these boxes"
     if len(failed_on) == len(on_boxes):
         which = "one of them is worse"
-    why = f"too few failures to say whether {which}"
+    why = f"too few failures on commits that other boxes ran, too, to say whether {which}"
     if uncompared is not None and not uncompared.in_common:
         why = "its boxes cannot be compared, as no two ran the same commits"
     return f"{of_counts(on_boxes)}: {why}"
@@ -116,13 +116,26 @@ def of_counts(on_boxes: Mapping[str, FirstAttempts]) -> str:
     """Say how often a test failed on the boxes on which it did, and how often elsewhere."""
     failing = {box: counts for box, counts in on_boxes.items() if counts.failed}
     if len(failing) > BOXES_NAMED:
-        return f"it failed on {len(failing):,} of {len(on_boxes):,} boxes"
+        some = "all" if len(failing) == len(on_boxes) else f"{len(failing):,} of"
+        return f"it failed on {some} {len(on_boxes):,} boxes"
     each = [f"on {box} in {_of_runs(counts)}" for box, counts in failing.items()]
     elsewhere = sum(counts.runs for counts in on_boxes.values() if not counts.failed)
     if not elsewhere:
         return f"it failed {joined(each)}"
     comma = "," if len(each) > 1 else ""
     return f"it failed {joined(each)}{comma} and in none of {counted(elsewhere, 'run')} elsewhere"
+
+
+def of_where(on_boxes: Mapping[str, FirstAttempts]) -> str:
+    """Say in a sentence where the few failures of a test were that were just counted."""
+    failing = {box: counts for box, counts in on_boxes.items() if counts.failed}
+    if len(failing) > 1:
+        return f"Together, {of_counts(on_boxes)}"
+    [(box, (failed, runs))] = failing.items()
+    those = {1: "It was", 2: "Both were"}.get(failed, f"All {failed:,} were")
+    elsewhere = sum(counts.runs for counts in on_boxes.values()) - runs
+    passed = f"; {counted(elsewhere, 'run')} elsewhere passed" if elsewhere else ""
+    return f"{those} on {box}, in {counted(runs, 'run')}{passed}"
 
 
 def _of_runs(counts: FirstAttempts) -> str:
@@ -137,20 +150,35 @@ def of_blame(blame: Blame[Side], failed_on: Collection[str], notes: Mapping[str,
     against = f"{counts.failed:,} of {counted(counts.runs, 'run')}"
     if blame.boxes:
         against = f"{against} against {others.failed:,} of {others.runs:,} elsewhere"
-    against = f"{against} on the same commits{_noted(blame, notes)}"
+    against = f"{against} on the same commits{_left_out(blame)}{_noted(blame, notes)}"
     names = listed([*map(box_of, blame.boxes or blame.others)])
     match blame.blamed:
         case Blamed.ONE if {*failed_on} <= {box_of(blame.boxes[0])}:
             return f"fails on {names} only ({against})"
         case Blamed.ONE | Blamed.GROUP:
-            low, high = blame.times or (1, 1)
-            often = f"{_number(low)} to {_number(high)} times the odds, 95 % sure"
             if blame.perhaps:
                 names = f"{names}, perhaps on {listed([*map(box_of, blame.perhaps)])}"
-            return f"fails more on {names} than elsewhere ({against}; {often})"
+            return f"fails more on {names} than elsewhere ({against}{_often(blame)})"
         case Blamed.ALIKE:
             return f"fails on {names} alike ({against})"
     return ""
+
+
+def _often(blame: Blame[Side]) -> str:
+    """Say how many times the odds of a failure are, if the runs tell: they are no fewer than the
+    fewest that are weighed.
+    """
+    low, high = blame.times or (0, 0)
+    if low <= TIMES[0]:
+        return ""
+    return f"; {_number(low)} to {_number(high)} times the odds, 95 % sure"
+
+
+def _left_out(blame: Blame[Side]) -> str:
+    """Say on how many commits all runs failed, which tell nothing of a box."""
+    if not blame.all_failed:
+        return ""
+    return f", but for {counted(blame.all_failed, 'commit')} on which all runs failed"
 
 
 def _noted(blame: Blame[Side], notes: Mapping[str, Note]) -> str:

@@ -414,7 +414,7 @@ def _evidence(
         box=first.key.lane.box_key,
         boxes=incident.boxes,
         is_elsewhere=bool(passes_on),
-        verdicts=frozenset(incident.verdicts),
+        verdicts=frozenset(failure.first.verdict for failure in failures.all),
         runs=failures.told_runs,
         lost_at=failures.lost_at,
         suspects=incident.suspects,

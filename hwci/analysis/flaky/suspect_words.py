@@ -20,7 +20,7 @@ from hwci.said import counted, day, percent, short
 LIKELY = 0.5
 """From this chance on a commit, or the time before the period, is named."""
 
-WORTH_A_LOOK = 0.1
+WORTH_A_LOOK = 0.2
 """A commit that is less likely is no lead: only how many it may be is said."""
 
 TOSS = 2
@@ -85,13 +85,15 @@ def of_fixed(suggestion: Intermittent) -> str:
     """Say how many runs passed at the first attempt since the last that did not, and how many still
     must: of a broken test none.
     """
-    phrases = [*_fixed_words(suggestion.fixed)]
+    phrases = [*_fixed_words(suggestion.fixed, suggestion.clean_of_bench)]
     return ", ".join(phrases[:1] if suggestion.broken else phrases)
 
 
-def _fixed_words(fixed: Fixed) -> Iterator[str]:
+def _fixed_words(fixed: Fixed, of_bench: int) -> Iterator[str]:
     runs = "run" if fixed.clean_runs <= 1 else f"{fixed.clean_runs:,} runs"
-    yield f"its last {runs} {'passed' if fixed.clean_runs else 'failed'} at the first attempt"
+    besides = f", not counting {of_bench:,} that the harness blames on the bench"
+    ended = "passed" if fixed.clean_runs else "failed"
+    yield f"its last {runs} {ended} at the first attempt{besides if of_bench else ''}"
     if fixed.needed is None or fixed.needed > WAITED_FOR:
         yield "it fails too rarely to tell soon whether it is fixed"
     elif fixed.needed:

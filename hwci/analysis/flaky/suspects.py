@@ -119,19 +119,28 @@ class Since(shapes.Since):
 
 @dataclass(frozen=True, kw_only=True)
 class Intermittent(shapes.Intermittent):
-    """The same, with what is not shown. `broken`: every run since failed up to the last commit that
-    failed, retries too, and if it passes again, oftener in a row than a flaky test. `failed_on`:
-    the boxes on which it failed since; `passes_again`: on each of them. `judged_on`: the boxes to
-    blame, whose runs alone count here; None: all boxes. `rate`: about that of its first attempts
-    that fail since then. `bisection` takes long, so it is null until it is asked for (`bisected`).
+    """The same, with what is not shown. `broken_on`: the commits since then if all runs up to the
+    last commit that failed did, `broken_for` in number, retries too, and if it passes again,
+    oftener in a row than a flaky test would; else none. `failed_on`: the boxes on which it failed
+    since; `passes_again`: on each of them. `judged_on`: the boxes to blame, whose
+    runs alone count here; None: all boxes. `rate`: about that of its first attempts that fail since
+    then. `clean_of_bench`: so many failures that the harness blames on the bench lie among its
+    clean runs. `bisection` takes long, so it is null until it is asked for (`bisected`).
     """
 
     since: Since
-    broken: bool
+    broken_for: int
+    broken_on: Sequence[str]
+    clean_of_bench: int
     failed_on: Collection[str]
     passes_again: bool
     judged_on: Collection[str] | None
     rate: float
+
+    @property
+    def broken(self) -> bool:
+        """Whether it failed in each run since."""
+        return self.broken_for > 0
 
     @property
     def would_be_fixed(self) -> bool:
@@ -154,7 +163,8 @@ class Tried(NamedTuple):
     boxes whose last run failed. `uncompared`: why its boxes cannot be compared; None: they can.
     `behind_loss`: its failures in runs that had all lost their board before it, which tell nothing.
     `never_passed_on`: the boxes on which all attempts failed, in two runs or more. `of_bench`: so
-    many failures the harness blames on the bench.
+    many failures the harness blames on the bench. `clean_runs`: so many runs passed since the last
+    that failed, on the boxes on which it failed.
     """
 
     on_boxes: Mapping[str, FirstAttempts]
@@ -167,6 +177,7 @@ class Tried(NamedTuple):
     behind_loss: Collection[FailureKey] = ()
     never_passed_on: Collection[str] = ()
     of_bench: int = 0
+    clean_runs: int = 0
 
     @property
     def failed(self) -> int:
@@ -454,6 +465,7 @@ class SeenProduct:
                 name for name, (failed, ran) in failed_always.items() if failed == ran > 1
             },
             of_bench=int(told.of_bench.sum()),
+            clean_runs=_clean_runs(box, told.failed),
         )
 
     def _gone(self, ran: Whole, boxes: Sequence[str]) -> Mapping[str, datetime]:
@@ -552,6 +564,8 @@ class SeenProduct:
         state = fixed(shown, chances)
         passes_again = not len(_failed_last(shown.box, shown.failed))
         until = _until_last_failure(shown)
+        if not _is_broken(until) or (passes_again and not self._is_beyond_chance(test_id, until)):
+            until = until.where(slice(0))
         names = self.trials.boxes
         return Intermittent(
             runs=len(counted.at),
@@ -559,8 +573,9 @@ class SeenProduct:
             boxes=boxes_compared(names, flaky, blame),
             fixed=state,
             bisection=None,
-            broken=_is_broken(until)
-            and (not passes_again or self._is_beyond_chance(test_id, until)),
+            broken_for=len(until.at),
+            broken_on=[self.order[at].sha for at in until.places],
+            clean_of_bench=self._clean_of_bench(test_id, shown),
             failed_on={names[box] for box in failed_on},
             passes_again=passes_again,
             judged_on=culprits(blame) or None,
@@ -578,6 +593,17 @@ class SeenProduct:
         runs, times = len(failed), len(row.at)
         rate = (int(failed.sum()) - times + 0.5) / (runs - times + 1)
         return runs * rate**times <= BROKEN_BY_CHANCE
+
+    def _clean_of_bench(self, test_id: str, runs: Counted) -> int:
+        """Return how many failures on the boxes of these runs the harness blames on the bench, on
+        commits after the last that failed otherwise.
+        """
+        import numpy as np
+
+        told = self.trials.told(test_id)
+        there = np.isin(self.trials.box[told.run], runs.box)
+        later = self._placed[told.run] > runs.at[runs.failed > 0].max(initial=-1)
+        return int((told.of_bench[there & later] > 0).sum())
 
     def _since(self, chances: Onset, counted: Counted) -> Since:
         import numpy as np
@@ -751,6 +777,15 @@ def boxes_compared(
         compared=len(in_common),
         alike=alike,
     )
+
+
+def _clean_runs(box: Whole, failed: Whole) -> int:
+    """Return how many runs passed since the last that failed, on the boxes on which one failed."""
+    import numpy as np
+
+    there = failed[np.isin(box, box[failed > 0])]
+    failing = there.nonzero()[0]
+    return len(there) - 1 - int(failing[-1]) if len(failing) else 0
 
 
 def _failed_last(box: Whole, failed: Whole) -> Whole:
