@@ -195,6 +195,12 @@ def test_failures_that_the_harness_blames_on_the_bench_are_told_of() -> None:
     assert "The harness blames the bench for 2 of 3 failures." in conclusion.says
 
 
+def test_a_test_that_the_bench_fails_three_times_is_not_called_steady() -> None:
+    conclusion = said_of({**OTHERS, LPC: "...  ..I.......I......I...... ."})
+
+    assert conclusion.statement.claim is not Claim.STEADY
+
+
 def test_clean_runs_leave_out_what_the_harness_blames_on_the_bench_and_say_so() -> None:
     conclusion = said_of({LPC: ".F.  F.FF.......I.......... ..", **OTHERS})
 
