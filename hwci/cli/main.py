@@ -54,6 +54,7 @@ COMMANDS = {
     "bisect": "Find the commit that broke a test, also one that fails only now and then: start,"
     " next, status.",
     "commits": "A commit, and what caused its failures: show.",
+    "mcp": "Answer an agent's questions over the Model Context Protocol, read-only.",
     "gate": "Let a release pass only if all that is required of it is met: exit code 0, else 3.",
     "merges": "Merges: list, unchecked (and why), plan (the runs that would check them).",
     "spool": "Pending reports on this machine: list, flush, show, remove.",

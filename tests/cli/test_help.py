@@ -18,6 +18,7 @@ GROUPS = (
 """Groups whose help lists their commands."""
 CONTRACT = {
     "init",
+    "mcp",
     "serve",
     "demo",
     "admin ci-metrics",

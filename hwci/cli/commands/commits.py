@@ -7,8 +7,8 @@ import typer
 
 from hwci import client
 from hwci.cli.session.connection import Connection, connected
+from hwci.cli.session.ids import repository_of
 from hwci.cli.terminal import one_commit, options
-from hwci.client.explained import command_error, wrong_usage
 from hwci.wire import limits
 
 commits = typer.Typer(no_args_is_help=True)
@@ -46,31 +46,10 @@ def show(
     repo_key, suite = server.scope_of(product, repo)
     call = client.calls.one_commit(
         server.org_id(),
-        repo_key=repo_key or _repository(server, commit),
+        repo_key=repo_key or repository_of(server, commit),
         suite=suite,
         sha=commit,
         days=days,
         as_of=options.time_of(as_of, "--as-of"),
     )
     one_commit.show(server.send(call), form, server.links)
-
-
-def _repository(server: Connection, commit: str) -> str:
-    """Return the repository that has runs of a commit."""
-    runs = server.items(
-        client.calls.list_runs(server.org_id(), sha=commit, limit=limits.PAGE_LIMIT_MAX)
-    )
-    known = sorted({run.repo_key for run in runs})
-    if len(known) == 1:
-        return known[0]
-    if not known:
-        raise command_error(
-            "The commit was not found",
-            f"no run is of a commit that begins with {commit}",
-            "hwci runs list shows the commits that ran",
-        )
-    raise wrong_usage(
-        "It is not clear which commit is meant",
-        f"several repositories have one that begins so: {', '.join(known)}",
-        "Use --repo-key REPO",
-    )

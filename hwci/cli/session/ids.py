@@ -4,12 +4,16 @@ rows that are searched come from the caller.
 """
 
 from collections.abc import Callable, Iterable
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 from uuid import UUID
 
 from hwci.cli.terminal.grids import ID_DIGITS
 from hwci.client.explained import ExplainedError, command_error, wrong_usage
+from hwci.wire import limits
 from hwci.wire.nearest import hint
+
+if TYPE_CHECKING:
+    from hwci.cli.session.connection import Connection
 
 UUID_LENGTH = 36
 
@@ -55,6 +59,27 @@ def find(text: str, named: Named, listed: Callable[[], Iterable[tuple[UUID, str]
     if not ids and (near := hint(text, (name for _, name in known))):
         cause = near
     return _only(text, named, ids, cause)
+
+
+def repository_of(server: "Connection", commit: str) -> str:
+    """Return the repository that has runs of a commit."""
+    from hwci.client import calls
+
+    runs = server.items(calls.list_runs(server.org_id(), sha=commit, limit=limits.PAGE_LIMIT_MAX))
+    known = sorted({run.repo_key for run in runs})
+    if len(known) == 1:
+        return known[0]
+    if not known:
+        raise command_error(
+            "The commit was not found",
+            f"no run is of a commit that begins with {commit}",
+            "hwci runs list shows the commits that ran",
+        )
+    raise wrong_usage(
+        "It is not clear which commit is meant",
+        f"several repositories have one that begins so: {', '.join(known)}",
+        "Use --repo-key REPO",
+    )
 
 
 def _only(text: str, named: Named, ids: set[UUID], cause: str) -> UUID:
