@@ -115,6 +115,7 @@ def test_a_box_beyond_a_bound_is_not_fit(answer: OneBox, check: FitCheck, says: 
             replace(GOOD, lost_board=Share(part=0, total=3, low=None, high=None)),
             FitCheck.LOSSES,
         ),
+        (replace(GOOD, comparison=None, missing=NotCompared.ONE_BOX), FitCheck.WORSE),
         (replace(GOOD, comparison=None, missing=NotCompared.FEW_COMMITS), FitCheck.WORSE),
         (replace(GOOD, comparison=None, missing=NotCompared.NOTHING_IN_COMMON), FitCheck.WORSE),
         (replace(GOOD, last_seen_at=None), FitCheck.SILENT),
@@ -125,17 +126,21 @@ def test_too_little_to_tell_is_neither_met_nor_not(box: BoxHealth | None, check:
     assert met(one_box(box), check) is None
 
 
-@pytest.mark.parametrize("missing", [NotCompared.ONE_BOX, NotCompared.NO_FAILURE])
-def test_a_box_without_another_to_compare_or_without_a_failure_is_not_worse(
-    missing: NotCompared,
-) -> None:
-    assert met(one_box(replace(GOOD, comparison=None, missing=missing)), FitCheck.WORSE) is True
+def test_a_box_that_passed_and_failed_as_the_others_is_not_worse() -> None:
+    alike = replace(GOOD, comparison=None, missing=NotCompared.NO_FAILURE)
+
+    assert met(one_box(alike), FitCheck.WORSE) is True
 
 
-def test_a_box_that_may_be_worse_is_fit() -> None:
-    worse = one_box(replace(GOOD, comparison=replace(ALIKE, named=True)))
-
-    assert met(worse, FitCheck.WORSE, BOUNDS._replace(may_be_worse=True)) is True
+@pytest.mark.parametrize(
+    "box",
+    [
+        replace(GOOD, comparison=replace(ALIKE, named=True)),
+        replace(GOOD, comparison=None, missing=NotCompared.ONE_BOX),
+    ],
+)
+def test_a_box_that_may_be_worse_is_fit_and_needs_no_other(box: BoxHealth) -> None:
+    assert met(one_box(box), FitCheck.WORSE, BOUNDS._replace(may_be_worse=True)) is True
 
 
 def test_a_box_that_was_mended_and_did_not_run_since_has_to_run_first() -> None:

@@ -13,10 +13,11 @@ import pytest
 from hwci.analysis.commits.before import Before, Tries
 from hwci.analysis.commits.change import Change
 from hwci.analysis.commits.known import Known
-from hwci.analysis.commits.odds import Chances, OnBox
+from hwci.analysis.commits.odds import Chances, Losses, Odds, OnBox
 from hwci.analysis.commits.one_commit import one_commit
 from hwci.analysis.commits.past import Box, Past
 from hwci.analysis.commits.whose import CLAIMS, whose
+from hwci.analysis.outcomes import FirstAttempts
 from hwci.contract.runs.one_commit import FailureOfCommit, OneCommit
 from hwci.contract.vocabulary import Outcome, Whose
 from hwci.engine.facts import Facts, Report
@@ -94,6 +95,23 @@ def test_a_flaky_test_that_passed_again_on_the_same_box_is_flaky() -> None:
     )
 
 
+def test_retries_that_fail_with_the_first_attempt_say_no_more_than_it() -> None:
+    """What hangs the board, or a box, fails them all."""
+    odds = Odds([FirstAttempts(1, 100)])
+    few, many = (
+        odds.chances([OnBox(Tries(4, 6, retries))], Tries(passed=80), Tries()).made_flaky
+        for retries in (4, 40)
+    )
+
+    assert few == pytest.approx(many, rel=0.01)
+
+
+def test_a_steady_test_that_fails_once_is_not_called_flaky() -> None:
+    result = failure(*main(), pull("F"), pull("P", at=101))
+
+    assert result.whose is Whose.TOO_FEW
+
+
 def test_a_flaky_test_that_fails_all_its_tries_is_not_called_flaky() -> None:
     once = failure(*main(every_eighth), pull("F"))
     often = failure(*main(every_eighth), *(pull("F", at=100 + at) for at in range(5)))
@@ -106,8 +124,9 @@ def test_a_flaky_test_that_fails_all_its_tries_is_not_called_flaky() -> None:
 def test_however_unlikely_the_change_is_an_excuse_needs_a_pass_here() -> None:
     def said_of(tries: Tries) -> Whose:
         past = Past(Change(PULL, "main", (), (), {}, None, minute(1)), [], None)
+        losses = Losses(Tries(), Tries())
         box = Box("box-1", True, OnBox(tries), Before(Tries(passed=80)), False, False)
-        return whose(Known([box], ["box-1"], [], Chances(0.999, 0, 0.001, 0), [], False, past))
+        return whose(Known([box], ["box-1"], [], Chances(0.999, 0, 0.001, 0), [], losses, past))
 
     assert said_of(Tries(failed=1)) is Whose.TOO_FEW
     assert said_of(Tries(failed=1, passed=1)) is Whose.FLAKY
@@ -257,19 +276,64 @@ PAST = [whole(f"c{number:02}", number) for number in range(COMMITS)]
 def test_what_failed_behind_a_lost_board_is_the_benchs_where_that_is_sure() -> None:
     lost = whole(PULL, 100, lost_from=6)
     alone = answer(*PAST, lost)
-    again = answer(*PAST, lost, whole(PULL, 101))
-    elsewhere = answer(*PAST, lost, whole(PULL, 101, box="box-2"))
+    once = answer(*PAST, lost, whole(PULL, 101))
+    again = answer(*PAST, lost, *(whole(PULL, 101 + at) for at in range(30)))
+    elsewhere = answer(*PAST, lost, *(whole(PULL, 101 + at, box="box-2") for at in range(30)))
     blamed = answer(*PAST, whole(PULL, 100, lost_from=6, verdict="I"))
 
     assert {row.whose for row in alone.failures} == {Whose.TOO_FEW}
     assert alone.failures[1].evidence.startswith("The board was lost at test 06:")
     assert {row.whose for row in elsewhere.failures} == {Whose.TOO_FEW}
+    assert {row.whose for row in once.failures} == {Whose.TOO_FEW}
     assert {row.whose for row in again.failures} == {Whose.BENCH}
-    assert {row.whose for row in blamed.failures} == {Whose.BENCH}
+    assert {row.whose for row in blamed.failures} == {Whose.TOO_FEW}
+    assert again.failures[1].evidence == (
+        "The board was lost at test 06; 30 other runs of this commit kept it on box-1"
+    )
     assert [row.says for row in again.failures[:2]] == [
         "The board was lost at this test",
         "The board was lost at test 06",
     ]
+
+
+def test_a_box_that_often_loses_its_board_needs_fewer_runs_that_keep_it() -> None:
+    past = [
+        run if number % 4 else whole(run.sha, number, lost_from=6)
+        for number, run in enumerate(PAST)
+    ]
+    again = [whole(PULL, 101 + at) for at in range(4)]
+
+    for history, expected in ((PAST, Whose.TOO_FEW), (past, Whose.BENCH)):
+        result = answer(*history, whole(PULL, 100, lost_from=6), *again)
+        assert {row.whose for row in result.failures} == {expected}
+
+
+def test_runs_of_fewer_tests_do_not_show_that_the_board_is_kept() -> None:
+    short = [
+        replace(run, tests=run.tests[:7]) for run in (whole(PULL, 101 + at) for at in range(30))
+    ]
+    result = answer(*PAST, whole(PULL, 100, lost_from=6), *short)
+
+    assert {row.test_id: row.whose for row in result.failures}["test 06"] is Whose.TOO_FEW
+
+
+@pytest.mark.parametrize("verdict", ["F", "I"])
+def test_a_change_that_hangs_every_other_run_is_no_bad_bench(verdict: str) -> None:
+    runs = [
+        whole(PULL, 100 + at, lost_from=6 if at % 2 else 99, verdict=verdict) for at in range(8)
+    ]
+    result = answer(*PAST, *runs)
+
+    assert {row.whose for row in result.failures} <= {Whose.THIS_CHANGE, Whose.TOO_FEW}
+
+
+def test_the_word_of_the_harness_counts_for_nothing_where_the_board_was_lost() -> None:
+    others = [replace(run, box_key=f"box-{box}") for run in PAST for box in range(2, 6)]
+    kept = [whole(PULL, 100 + at, box=f"box-{2 + at % 4}") for at in range(8)]
+    lost = [whole(PULL, 110 + at, lost_from=6, verdict="I") for at in range(2)]
+    result = answer(*PAST, *others, *kept, *lost)
+
+    assert {row.test_id: row.whose for row in result.failures}["test 06"] is Whose.TOO_FEW
 
 
 def test_two_boards_lost_at_one_test_are_no_accident() -> None:

@@ -24,8 +24,9 @@ Row = dict[str, Any]
 
 class Dialect(NamedTuple):
     """How a forge is called. `recording`: the environment of a job of pull request 7; `header`: the
-    one with the token; `list`, `each`, `status`, `user`: paths, as patterns; `paged`: whether it
-    lists a hundred comments at a time.
+    one with the token; `list`, `each`, `status`, `user`, `pull`: paths, as patterns; `head`: what
+    it answers of a pull request with this commit; `paged`: whether it lists a hundred comments at a
+    time.
     """
 
     recording: str
@@ -37,6 +38,8 @@ class Dialect(NamedTuple):
     author: str
     update: str
     sha: str
+    pull: str
+    head: Callable[[str], Row]
     more: Mapping[str, str] = {}
     paged: bool = True
 
@@ -58,6 +61,8 @@ GITHUB = Dialect(
     author="user",
     update="PATCH",
     sha=HEAD,
+    pull="/repos/acme/firmware/pulls/7",
+    head=lambda sha: {"number": 7, "head": {"ref": "faster-boot", "sha": sha}},
 )
 GITEA = GITHUB._replace(
     header=("Authorization", f"token {TOKEN}"),
@@ -75,6 +80,8 @@ GITLAB = Dialect(
     author="author",
     update="PUT",
     sha=MERGED,  # of its pipeline: what the merge request shows
+    pull="/projects/88/merge_requests/7",
+    head=lambda sha: {"iid": 7, "sha": sha},
 )
 DIALECTS = {"GitHub": GITHUB, "Gitea": GITEA, "GitLab": GITLAB}
 
@@ -82,7 +89,8 @@ DIALECTS = {"GitHub": GITHUB, "Gitea": GITEA, "GitLab": GITLAB}
 @dataclass
 class ForgeServer:
     """A forge. `faults`: statuses, each with the header Retry-After, that the next requests get
-    instead of an answer; `before`: called before a request with its method and path.
+    instead of an answer; `before`: called before a request with its method and path; `head`: the
+    commit of the pull request.
     """
 
     dialect: Dialect
@@ -93,6 +101,7 @@ class ForgeServer:
     faults: list[tuple[int, str | None]] = field(default_factory=list)
     before: Callable[[str, str], None] = lambda *_: None
     ids: int = 0
+    head: str = HEAD
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def job(self, **more: str) -> Job:
@@ -113,9 +122,13 @@ class ForgeServer:
 
     def answer(self, way: str, path: str, query: Mapping[str, str], body: Row) -> tuple[int, Any]:
         dialect = self.dialect
-        if path == dialect.user:
-            own = {"id": OURS}
-            return 200, {"data": {"viewer": {"databaseId": OURS}}} if "graphql" in path else own
+        own = {"id": OURS}
+        told = {
+            "/graphql": {"data": {"viewer": {"databaseId": OURS}}},
+            dialect.pull: dialect.head(self.head),
+        }
+        if path in {dialect.user, dialect.pull}:
+            return 200, told.get(path, own)
         if path == dialect.list:
             if way == "POST":
                 return 201, self.add(body["body"])

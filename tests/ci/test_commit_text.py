@@ -337,7 +337,7 @@ def test_text_of_others_is_no_link_no_mention_and_no_html(
     ours = {"h3", "p", "table", "tr", "th", "td", "a", "b", "br", "ul", "li", "code"}
     assert set(page.tags) <= ours
     assert page.tags.count("td") == 4 * len(of.failures)
-    assert page.comments == [subject.marker]
+    assert page.comments == [subject.first_line]
     assert set(page.links) <= set(pages_of(of, subject))
     # Forges look for mentions, numbers and addresses in all text but that of `<code>`.
     assert PLAIN.fullmatch(page.prose), page.prose

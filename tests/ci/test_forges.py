@@ -16,11 +16,12 @@ from hwci.ci.reporting.run import Done
 from hwci.ci.systems.api import ApiError
 from hwci.contract.vocabulary import Whose
 from tests.ci.commit_answers import NOON, PAGES, SUBJECT, answer, failure
-from tests.ci.forge_servers import DIALECTS, MERGED, OURS, THEIRS, TOKEN, ForgeServer, forge
+from tests.ci.forge_servers import DIALECTS, HEAD, MERGED, OURS, THEIRS, TOKEN, ForgeServer, forge
 from tests.support.recorded import NAMES, recorded
 
 MARKER = SUBJECT.marker
-FIRST, SECOND = (Comment(MARKER, f"{MARKER}\n{text}\n") for text in ("first", "second"))
+FIRST, SECOND = (Comment(MARKER, f"{SUBJECT.first_line}\n{text}\n") for text in ("first", "second"))
+NEWER = Comment(MARKER, f"{MARKER}{'4' * 40} -->\nnewer\n")
 STATUS = Status("hwci/sensor-fw", state=State.FAILURE, description="1 failure", address="https://x")
 
 
@@ -36,13 +37,13 @@ def github() -> Iterator[ForgeServer]:
         yield served
 
 
-def put(server: ForgeServer, text: Comment, request: Requests | None = None) -> None:
+def put(server: ForgeServer, text: Comment, request: Requests | None = None) -> bool:
     job = server.job()
     at = forge_of(job)
     assert at is not None
     assert job.pull == 7
     request = request or Requests(at.header(str(at.token(job.environ))), sleep=waited.append)
-    put_comment(at, job, job.pull, text, request)
+    return put_comment(at, job, job.pull, text, request)
 
 
 waited: list[float] = []
@@ -79,6 +80,43 @@ def test_the_comment_of_another_user_or_product_is_left_alone(server: ForgeServe
     put(server, SECOND)
 
     assert bodies(server) == [FIRST.text, other, f"> {MARKER}", SECOND.text]
+
+
+def test_a_job_of_an_older_commit_leaves_the_comment_of_a_newer_one(server: ForgeServer) -> None:
+    server.add(NEWER.text)
+    server.head = "4" * 40
+
+    assert put(server, FIRST) is False
+    assert bodies(server) == [NEWER.text]
+    done, lines = commented(server, VERDICT)
+    assert done == Done()
+    assert lines[0].startswith("Left the comment in pull request 7")
+    assert server.statuses[server.dialect.sha], "the older commit has a status of its own"
+
+
+def test_the_head_of_a_pull_request_replaces_the_comment_of_any_commit(server: ForgeServer) -> None:
+    server.add(NEWER.text)
+
+    assert put(server, FIRST) is True
+    assert bodies(server) == [FIRST.text]
+
+
+def test_a_job_of_an_older_commit_updates_its_own_comment(server: ForgeServer) -> None:
+    """The pipeline of the newer one has not come so far."""
+    server.head = "4" * 40
+
+    assert put(server, FIRST) is True
+    assert put(server, SECOND) is True
+    assert bodies(server) == [SECOND.text]
+
+
+def test_a_comment_that_names_no_commit_is_replaced_by_the_head_alone(server: ForgeServer) -> None:
+    server.add(f"{MARKER}-->\nof an earlier version")
+
+    server.head = "4" * 40
+    assert put(server, FIRST) is False
+    server.head = HEAD
+    assert put(server, FIRST) is True
 
 
 def test_a_comment_is_found_behind_many_others(server: ForgeServer) -> None:

@@ -119,11 +119,14 @@ def test_a_pull_request_has_one_comment_from_its_push_to_its_merge(pull: PullReq
     assert "<code>hil.t1</code>" in _body(pull)
     assert _status(pull, head) in {"failure", "failed"}
 
-    mended = pull.commit("faster-boot")
+    mended = pull.at.head = pull.commit("faster-boot")
     pull.report("faster-boot", "PPP", base)
     assert pull.comment("--strict", sha=mended).code == 0
     assert "Hardware tests: no failure" in _body(pull)
     assert _status(pull, mended) == "success"
+
+    assert pull.comment("--strict", sha=head).code == 0, "the older pipeline runs again"
+    assert "Hardware tests: no failure" in _body(pull)
 
     git(pull.here, "checkout", "--quiet", "main")
     git(pull.here, "merge", "--quiet", "--ff-only", "faster-boot")
@@ -153,7 +156,7 @@ def test_a_dry_run_prints_the_comment_and_calls_no_forge(pull: PullRequest) -> N
     done = pull.comment("--dry-run", sha=sha, HWCI_FORGE_TOKEN="")
 
     assert done.code == 0, done
-    assert done.out.startswith(f"<!-- hwci: acme%2Ffirmware%3A{pull.suite} -->\n")
+    assert done.out.startswith(f"<!-- hwci: acme%2Ffirmware%3A{pull.suite} {sha} -->\n")
     assert "hil.t1" in done.out
     assert pull.at.asked == []
 
@@ -210,6 +213,25 @@ def test_a_build_without_the_secrets_fails_nothing_and_uses_no_ci_key(
     assert done.code == 0
     assert done.err.startswith("warning: ")
     assert pull.at.asked == []
+
+
+@pytest.mark.parametrize("flags", [(), ("--dry-run",)])
+def test_a_job_without_a_key_reads_with_no_sign_in_of_a_person(
+    pull: PullRequest, server: RunningServer, flags: tuple[str, ...]
+) -> None:
+    sha = pull.commit()
+    pull.report("main", "PF")
+    person = {"HWCI_READER_KEY": "", "HWCI_TOKEN": server.token}
+    done = pull.comment(*flags, sha=sha, **person)
+
+    assert (done.code, done.out) == (0, ""), done
+    assert "cause: HWCI_READER_KEY is not set" in done.err
+    assert pull.at.asked == []
+
+    at_desk = pull.cli(
+        "comment", "--dry-run", "--repo-key", pull.repo_key, "--sha", sha, **pull.settings, **person
+    )
+    assert "hil.t1" in at_desk.out
 
 
 def test_another_commit_than_the_ci_names_is_told(pull: PullRequest) -> None:

@@ -83,8 +83,8 @@ def test_pending_failures_of_the_branches_speak_against_it(signed_in: Command) -
 @pytest.mark.parametrize(
     ("flags", "code", "said"),
     [
-        ("--branch mian", 3, "No merge was announced of the last 30 days"),
-        ("--branch mian", 3, "did you mean main?"),
+        ("--branch mian", 2, "No run is of branch mian"),
+        ("--branch mian --json", 2, "did you mean main?"),
         ("--product acme/firmware:sensor", 2, "did you mean"),
         ("--product nowhere:at-all", 2, "404"),
         ("--repo-key nowhere", 2, "404"),

@@ -151,7 +151,7 @@ def test_failures_come_first_then_what_passed_on_a_retry_then_the_counts(cli: Co
     assert [row[2] for row in rows[1:-1]] == ["fail"] * 9 + ["pass"] * 2
     assert rows[-2][:4] == ["hil.test_uart.TestUart.test_flow", "", "pass", "2"]
     assert out.endswith(
-        "\n14 tests on 2 boxes: 5 passed, 9 failed (1 device, 4 infra, 4 unknown),"
+        "\n14 tests on b1 and an unnamed one: 5 passed, 9 failed (1 device, 4 infra, 4 unknown),"
         " 2 passed on a retry, 6 skipped.\n"
     )
     assert "warning: 1 test had no firmware that was built" in err
@@ -164,6 +164,15 @@ def test_a_terminal_shows_no_column_that_says_nothing(cli: Command) -> None:
     assert out.split("\n")[0].split() == [
         *("Test", "Outcome", "Attempts", "Duration", "Verdict", "Message")
     ]
+
+
+def test_files_of_no_named_box_are_no_box(cli: Command, tmp_path: Path) -> None:
+    path = ctrf(tmp_path / "a.json", {"name": "a", "status": "passed"})
+
+    assert cli("report", str(path)).out.startswith("1 test: ")
+    assert cli("report", f"b1={path}", f"b2={path}", str(path)).out.startswith(
+        "3 tests on 2 boxes and an unnamed one: "
+    )
 
 
 def test_what_all_passed_is_a_line_of_counts(cli: Command, tmp_path: Path) -> None:

@@ -14,7 +14,6 @@ from hwci.contract.vocabulary import NotCompared
 from hwci.said import counted, day, lasted, tenths
 
 _PERCENT = 100
-_NOTHING_WORSE = {NotCompared.ONE_BOX, NotCompared.NO_FAILURE}
 
 
 class Bounds(NamedTuple):
@@ -94,9 +93,11 @@ def _losses(case: Case) -> Judged:
 
 def _worse(case: Case) -> Judged:
     says = f"Against the others: {case.box.says}"
-    if case.box.comparison is not None:
-        return Judged(case.bounds.may_be_worse or not case.box.comparison.named, says)
-    return Judged(True if case.box.missing in _NOTHING_WORSE else None, says)
+    if case.bounds.may_be_worse or case.box.missing is NotCompared.NO_FAILURE:
+        return Judged(True, says)
+    if case.box.comparison is None:
+        return Judged(None, says)
+    return Judged(not case.box.comparison.named, says)
 
 
 def _silent(case: Case) -> Judged:

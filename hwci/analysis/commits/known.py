@@ -10,13 +10,13 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, reduce
-from operator import or_
+from operator import and_, or_
 from typing import NamedTuple
 
 from hwci.analysis.benches.trials import Trials
 from hwci.analysis.commits.before import Ran, Tries, is_failed
 from hwci.analysis.commits.change import Change
-from hwci.analysis.commits.odds import Chances, Odds
+from hwci.analysis.commits.odds import Chances, Losses, Odds
 from hwci.analysis.commits.past import Box, Past
 from hwci.analysis.outcomes import ProductOutcomes, RecordedRuns, RunOutcomes
 from hwci.contract.vocabulary import Outcome, Verdict
@@ -26,8 +26,7 @@ class Known(NamedTuple):
     """What is known of a test. `boxes`: those of which runs at the commit tell something, by name.
     `failed_on`, `passed_on`: the boxes, whatever is told. `chances`: None if no run tells of a
     failure. `lost_at`: the tests at which runs lost the board that failed it then or before;
-    `lost_by_bench`: the harness blames the bench for all that failed in them. `past`: before the
-    change.
+    `losses`: what their boxes lose. `past`: before the change.
     """
 
     boxes: Sequence[Box]
@@ -35,7 +34,7 @@ class Known(NamedTuple):
     passed_on: Sequence[str]
     chances: Chances | None
     lost_at: Sequence[int]
-    lost_by_bench: bool
+    losses: Losses
     past: Past
 
     @property
@@ -127,7 +126,7 @@ class Tested:
         failed_on, passed_on, lost = set[str](), set[str](), list[int]()
         for number, is_told in zip(ran, tells, strict=True):
             run = self._runs[number]
-            row = Ran.of(run, test)
+            row = self._ran(number, test)
             (failed_on if is_failed(row) else passed_on).add(run.box_key)
             if is_told:
                 telling[run.box_key].append(row)
@@ -146,15 +145,37 @@ class Tested:
             passed_on=sorted(passed_on),
             chances=chances,
             lost_at=sorted({self._trials.lost[number].tests[0] for number in lost}),
-            lost_by_bench=all(map(self._is_lost_by_bench, lost)),
+            losses=self._losses([self._runs[number] for number in lost]),
             past=past,
         )
 
-    def _is_lost_by_bench(self, number: int) -> bool:
-        notable = self._runs[number].notable
-        return all(
-            notable[test].verdict is Verdict.INFRA for test in self._trials.lost[number].tests
-        )
+    def _ran(self, number: int, test: int) -> Ran:
+        """Return what a run did with a test. At a lost board the harness sees a dead bench, whoever
+        killed it: its word counts for nothing.
+        """
+        row, lost = Ran.of(self._runs[number], test), self._trials.lost.get(number)
+        if row.result is None or lost is None or test not in lost.tests:
+            return row
+        return row._replace(result=replace(row.result, verdict=Verdict.UNKNOWN))
+
+    def _losses(self, lost: Sequence[RunOutcomes]) -> Losses:
+        """Return what the boxes of these runs lose. A run that ran less may not reach what hangs
+        the board, so it counts only where it lost it.
+        """
+        boxes = {run.box_key for run in lost}
+        least = reduce(and_, (run.ran for run in lost), -1)
+        here = [
+            number in self._trials.lost
+            for number in self._here
+            if self._runs[number].box_key in boxes
+            if number in self._trials.lost or not least & ~self._runs[number].ran
+        ]
+        before = [
+            number in self._before.lost
+            for number, run in enumerate(self._before.found.runs)
+            if run.box_key in boxes and run.hello_ok
+        ]
+        return Losses(*(Tries(sum(rows), len(rows) - sum(rows)) for rows in (here, before)))
 
 
 def _failed_in(run: RunOutcomes) -> Iterator[int]:

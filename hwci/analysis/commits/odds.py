@@ -43,6 +43,7 @@ HARNESS_SAYS = 300.0
 """So many times as likely it is the bench where the harness says so: the rules take its word."""
 STUCK = 0.999
 """What is broken fails so many of its attempts."""
+_LOST, _NOT_LOST = 0.5, 49.5  # before any run of a box, it loses its board in 1 % of runs
 _AT_MOST = 0.5  # nothing before the runs makes it sure that a box is bad
 _HALF = 0.5
 
@@ -81,6 +82,25 @@ class Chances(NamedTuple):
         return self.broken + self.made_flaky
 
 
+class Losses(NamedTuple):
+    """Runs that lost their board and runs that did not, as tries: `here`, at the commit on the
+    boxes that lost it there, and on these boxes `before` the change.
+    """
+
+    here: Tries
+    before: Tries
+
+    @property
+    def by_change(self) -> float:
+        """The chance that the change makes these boards hang, however often."""
+        here, before = self.here, self.before
+        lost, kept = before.failed + _LOST, before.passed + _NOT_LOST
+        as_before = log_beta(lost + here.failed, kept + here.passed) - log_beta(lost, kept)
+        hangs = log_beta(here.failed + 1, here.passed + 1)
+        odds = (1 - BREAKS) / BREAKS * exp(as_before - hangs)
+        return 1 / (1 + odds)
+
+
 class Odds:
     """The odds for the tests of a product, whose first attempts before the change were these."""
 
@@ -101,7 +121,9 @@ class Odds:
             log(1 - BREAKS) + sum(map(_went_bad, stuck)) + on_stuck,
             log(BREAKS * usual) + _if_broken(boxes),
             log(BREAKS * ON_SOME_BOXES) + on_stuck,
-            log(BREAKS * MADE_FLAKY) + log_beta(tries.failures + 1, tries.passes + 1),
+            log(BREAKS * MADE_FLAKY)
+            + log_beta(tries.failed + 1, tries.passed + 1)
+            + _retried(tries, Tries()),
         )
         highest = max(weights)
         before, bench, everywhere, on_some, flaky = (exp(weight - highest) for weight in weights)
@@ -128,9 +150,7 @@ class Odds:
         chance = tests + known.failed * failing + known.passed * passing
         here = chance + tries.failed * failing + tries.passed * passing
         first = np.logaddexp.reduce(here) - np.logaddexp.reduce(chance)
-        a, b = known.retries_failed + _HALF, known.retries_passed + _HALF
-        retries = log_beta(a + tries.retries_failed, b + tries.retries_passed) - log_beta(a, b)
-        return float(first) + retries
+        return float(first) + _retried(tries, known)
 
     @cached_property
     def _rates(self) -> tuple[Numbers, Numbers, Numbers]:
@@ -142,6 +162,14 @@ class Odds:
 
 def _together(boxes: Sequence[OnBox]) -> Tries:
     return reduce(Tries.plus, (box.tries for box in boxes), Tries())
+
+
+def _retried(tries: Tries, known: Tries) -> float:
+    """Return how likely the retries are of a test that fails now and then: at the rate that earlier
+    ones show, be it rare or a failure that all retries of a run share.
+    """
+    a, b = known.retries_failed + _HALF, known.retries_passed + _HALF
+    return log_beta(a + tries.retries_failed, b + tries.retries_passed) - log_beta(a, b)
 
 
 def _if_broken(boxes: Sequence[OnBox]) -> float:

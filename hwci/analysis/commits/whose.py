@@ -17,20 +17,20 @@ from hwci.contract.vocabulary import Whose
 SAID_FROM = 0.75
 """From this chance on the change is said to have broken a test."""
 EXCUSED_TO = 0.01
-"""Up to this chance that the change broke a test its failures may be somebody else's: an excuse
-that is wrong merges a bug.
+"""Up to this chance that it is the change its failures may be somebody else's: an excuse that is
+wrong merges a bug.
 """
-_LIKELIER = 0.5
 
 
 def is_lost(known: Known) -> bool:
     """Whether it failed only where the board was lost, and not by the change: each of these boxes
-    passes it in another run, or the harness blames the bench for all that failed then. That others
-    pass it is not enough: a change may hang boards of one type.
+    passes it in another run, and loses boards as before. That others pass it is not enough, as a
+    change may hang boards of one type; nor is the word of the harness, which sees a dead board.
     """
     if known.chances is not None or not known.lost_at:
         return False
-    return {*known.failed_on} <= {*known.passed_on} or known.lost_by_bench
+    passes = {*known.failed_on} <= {*known.passed_on}
+    return passes and known.losses.by_change <= EXCUSED_TO
 
 
 def excuse(box: Box, chances: Chances) -> Whose:
@@ -52,8 +52,7 @@ def excuses(known: Known) -> frozenset[Whose]:
         return frozenset({Whose.THIS_CHANGE})
     is_known = all(box.on.was_broken or any(box.before.tries) for box in known.failing)
     is_shown = known.tries.passes > 0 or all(box.on.was_broken for box in known.failing)
-    is_sure = chances.broken <= EXCUSED_TO and chances.change < _LIKELIER
-    if not (is_known and is_shown and is_sure):
+    if not (is_known and is_shown and chances.change <= EXCUSED_TO):
         return frozenset({Whose.THIS_CHANGE})
     return frozenset(excuse(box, chances) for box in known.failing)
 

@@ -64,10 +64,9 @@ def _of_lost(claim: Whose, known: Known, change: Change, lost: str) -> Words:
     again = f"Test {short(change.sha)} on {known.failed_on[0]} again"
     if claim is not Whose.BENCH:
         return Words(NOT_ENOUGH, f"{where}: that run tells nothing of this test", again)
-    reason = "the harness blames the bench"
-    if not known.lost_by_bench:
-        reason = f"it passed on {listed(known.passed_on)} at this commit"
-    return Words(where, f"{where}; {reason}", None)
+    kept = counted(known.losses.here.passed, "other run")
+    boxes = listed(known.failed_on)
+    return Words(where, f"{where}; {kept} of this commit kept it on {boxes}", None)
 
 
 def _of_bench(known: Known, change: Change) -> str:

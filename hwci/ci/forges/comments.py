@@ -3,7 +3,9 @@
 updated in place, and kept single where two jobs comment at once.
 
 A comment is hwci's if it begins with its marker and the token's own user wrote it: anybody can
-write the marker. The oldest one stays, and who sees younger ones deletes them.
+write the marker. The oldest one stays, and who sees younger ones deletes them. A job whose commit
+is no longer the head of the pull request, as of a pipeline that runs again, replaces none of
+another commit.
 """
 
 import time
@@ -80,23 +82,34 @@ def _passes(fault: ApiError) -> bool:
 
 @dataclass(frozen=True)
 class _Comments:
-    """The comments of a pull request, as the user of a token sees them."""
+    """The comments of a pull request, as the user of a token sees them. `sha`: of the job."""
 
+    sha: str
     forge: Forge
     place: Place
     own_user: object
     request: Requests
 
-    def put(self, comment: Comment) -> None:
+    def put(self, comment: Comment) -> bool:
+        """Return whether it is there; else that of another commit stays."""
         own, created = self._own(comment), None
         if not own:
             created = at_path(self.request("POST", self.place.all, {"body": comment.text}), "id")
             own = self._own(comment)  # another job may have found none at the same time
-        for place, row in enumerate(own):
-            if place > 0:
-                self._delete(row)
-            elif row.get("id") != created:
+        for row in own[1:]:
+            self._delete(row)
+        for row in own[:1]:
+            if not self._may_replace(row, comment):
+                return False
+            if row.get("id") != created:
                 self._update(row, comment.text)
+        return True
+
+    def _may_replace(self, row: Row, comment: Comment) -> bool:
+        if str(row.get("body")).split("\n", 1)[0].strip() == comment.text.split("\n", 1)[0]:
+            return True  # of the same commit
+        pull = self.request("GET", self.place.pull)
+        return str(at_path(pull, *self.forge.head)).startswith(self.sha)
 
     def _own(self, comment: Comment) -> list[Row]:
         """Return the own comments with its marker, the oldest first."""
@@ -126,8 +139,9 @@ class _Comments:
         return f"{self.place.each}/{number_of(row, 'id')}"
 
 
-def put_comment(forge: Forge, job: Job, pull: int, comment: Comment, request: Requests) -> None:
-    """Make the one comment with this marker hold this text.
+def put_comment(forge: Forge, job: Job, pull: int, comment: Comment, request: Requests) -> bool:
+    """Make the one comment with this marker hold this text, and return whether it does: not if the
+    commit of the job is no longer the head, and it is of another commit.
 
     Raises:
         ApiError: the forge refuses, or gives no answer.
@@ -136,14 +150,15 @@ def put_comment(forge: Forge, job: Job, pull: int, comment: Comment, request: Re
     own_user = forge.own_user(job.environ, request)
     if own_user is None:
         raise ApiError(f"{forge.title} does not tell whose the token is")
-    _Comments(forge, place, own_user, request).put(comment)
+    return _Comments(job.value("sha"), forge, place, own_user, request).put(comment)
 
 
-def set_status(forge: Forge, job: Job, status: Status, request: Requests) -> None:
-    """Set the status of the commit of a job.
+def set_status(forge: Forge, job: Job, status: Status, request: Requests) -> bool:
+    """Set the status of the commit of a job, and return that it is set.
 
     Raises:
         ApiError: the forge refuses, or gives no answer.
     """
     address, body = forge.status(status, job)
     request("POST", address, body)
+    return True

@@ -27,7 +27,9 @@ class Request(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Comment:
-    """`marker`: the first line of `text`, by which it is found again."""
+    """`text`: its first line begins with `marker`, by which it is found again, and ends with its
+    commit.
+    """
 
     marker: str
     text: str
@@ -53,10 +55,11 @@ class Status:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """The addresses of the comments of a pull request: `all` of them, and below `each` every one by
-    its id.
+    """The addresses of a pull request and of its comments: `all` of them, and below `each` every
+    one by its id.
     """
 
+    pull: str
     all: str
     each: str
 
@@ -67,8 +70,8 @@ class Forge:
     to be allowed; `needs`: other variables that its jobs have. `place`: of a job and the number
     of its pull request; `status`: the address that takes one of the job's commit, and the body.
     `update`: the method that changes a comment; `author`: where a comment has its user; `own_user`:
-    the id of the token's. `pages`: how many of a hundred comments are looked through, None if the
-    forge lists all at once.
+    the id of the token's. `head`: where a pull request has its commit. `pages`: how many of a
+    hundred comments are looked through, None if the forge lists all at once.
     """
 
     title: str
@@ -82,6 +85,7 @@ class Forge:
     status: Callable[[Status, Job], tuple[str, Row]]
     update: str = "PATCH"
     author: str = "user"
+    head: tuple[str, ...] = ("head", "sha")
     pages: int | None = 30
 
     def token(self, environ: Mapping[str, str]) -> str | None:

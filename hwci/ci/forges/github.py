@@ -14,7 +14,11 @@ from hwci.ci.systems.api import Row, at_path
 
 def _place(job: Job, pull: int) -> Place:
     repository = _repository(job)
-    return Place(f"{repository}/issues/{pull}/comments", f"{repository}/issues/comments")
+    return Place(
+        f"{repository}/pulls/{pull}",
+        f"{repository}/issues/{pull}/comments",
+        f"{repository}/issues/comments",
+    )
 
 
 def _status(status: Status, job: Job) -> tuple[str, Row]:

@@ -17,8 +17,8 @@ from hwci.ci.systems.api import Row, at_path
 def _place(job: Job, pull: int) -> Place:
     environ = job.environ
     target = environ.get("CI_MERGE_REQUEST_PROJECT_ID") or environ["CI_PROJECT_ID"]
-    notes = f"{_api(environ)}/projects/{quote(target, '')}/merge_requests/{pull}/notes"
-    return Place(notes, notes)
+    merge_request = f"{_api(environ)}/projects/{quote(target, '')}/merge_requests/{pull}"
+    return Place(merge_request, f"{merge_request}/notes", f"{merge_request}/notes")
 
 
 def _status(status: Status, job: Job) -> tuple[str, Row]:
@@ -57,4 +57,5 @@ FORGE = Forge(
     status=_status,
     update="PUT",
     author="author",
+    head=("sha",),
 )

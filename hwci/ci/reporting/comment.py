@@ -112,7 +112,7 @@ def _written(
     token = forge.token(job.environ)
     assert token is not None, "it was looked at"
     request = Requests(forge.header(token))
-    steps: dict[str, Callable[[], None]] = {}
+    steps: dict[str, Callable[[], bool]] = {}
     if pull is not None:
         steps[f"the comment in pull request {pull}"] = partial(
             put_comment, forge, job, pull, verdict.comment, request
@@ -122,11 +122,12 @@ def _written(
     )
     for what, write in steps.items():
         try:
-            write()
+            is_written = write()
         except ApiError as fault:
             yield _failed(what, forge, fault)
         else:
-            command.notify(f"Wrote {what} at {forge.title}.")
+            stays = f"Left {what} at {forge.title}: it is of another commit, which this is behind."
+            command.notify(f"Wrote {what} at {forge.title}." if is_written else stays)
 
 
 def _failed(what: str, forge: Forge, fault: ApiError) -> ErrorMessage:

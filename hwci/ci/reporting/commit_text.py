@@ -48,9 +48,16 @@ class Subject:
 
     @property
     def marker(self) -> str:
-        """The line by which a comment of this product is found again; people do not see it."""
+        """How the first line of a comment of this product begins, by which it is found again;
+        people do not see it.
+        """
         product = ":".join(filter(None, (self.repo_key, self.suite)))
-        return f"<!-- hwci: {quote(product, '', errors='replace')} -->"
+        return f"<!-- hwci: {quote(product, '', errors='replace')} "
+
+    @property
+    def first_line(self) -> str:
+        """The first line of a comment."""
+        return f"{self.marker}{quote(self.sha, '', errors='replace')} -->"
 
     @property
     def runs(self) -> str:
@@ -134,7 +141,7 @@ def text_of(answer: OneCommit | None, subject: Subject, unknown: str = "") -> st
     answer.
     """
     before = [
-        subject.marker,
+        subject.first_line,
         f"<h3>Hardware tests: {prose(headline(answer))}</h3>",
         f"<p>{' '.join(_about(answer, subject, unknown))}</p>",
     ]

@@ -60,10 +60,11 @@ class LocalResults:
     @property
     def counts(self) -> str:
         """The counts, in one line."""
-        boxes = list(dict.fromkeys(item.box_key for item in self.items))
-        where = f" on {boxes[0]}" if any(boxes) else ""
-        if len(boxes) > 1:
-            where = f" on {len(boxes):,} boxes"
+        boxes = dict.fromkeys(item.box_key for item in self.items)
+        named = list(filter(None, boxes))
+        where = f" on {named[0] if len(named) == 1 else f'{len(named):,} boxes'}" if named else ""
+        if named and None in boxes:
+            where += " and an unnamed one"
         blamed = Counter(item.verdict for item in self.failed)
         verdicts = [f"{blamed[name]:,} {name}" for name in Verdict if blamed[name]]
         whose = f" ({', '.join(verdicts)})" if verdicts else ""

@@ -233,7 +233,8 @@ SilentAfter = Annotated[
     str, typer.Option(metavar="TIME", help="How old its last heartbeat may be.")
 ]
 Worse = Annotated[
-    bool, typer.Option("--worse", help="It may fail more than the others on the same commits.")
+    bool,
+    typer.Option("--worse", help="It may fail more than the others, or have none to compare with."),
 ]
 OnlyIfTold = Annotated[bool, typer.Option("--strict", help="Too little to tell counts as not fit.")]
 AnswerAsJson = Annotated[bool, typer.Option("--json", help="Write the answer as JSON.")]

@@ -13,7 +13,7 @@ from hwci.cli.session.settings import Flags
 from hwci.cli.terminal import options
 from hwci.cli.terminal.errors import warn
 from hwci.cli.terminal.render import note, write
-from hwci.client.explained import ExplainedError
+from hwci.client.explained import ExplainedError, command_error
 from hwci.said import counted
 from hwci.wire import limits
 
@@ -51,6 +51,8 @@ def comment(
     job = reporting.job_of_commit(flags, context)
     try:
         with signed_in(Flags(url, profile, org), by_key=True) as server:
+            if server.settings.reader_key() is None and (job.system is not None or not dry_run):
+                raise _no_key()
             verdict = _verdict(server, job, days)
     except ExplainedError as fault:
         # A build of a fork knows no server, and no key: it was not called wrongly.
@@ -81,6 +83,17 @@ For example:
 
   hwci comment --dry-run --sha HEAD
 """
+
+
+def _no_key() -> ExplainedError:
+    """Return the error of a job that has no key: a person's sign-in that its machine keeps may read
+    more than those who read the pull request may.
+    """
+    return command_error(
+        "Nothing was commented",
+        "HWCI_READER_KEY is not set, or empty, and a job comments with no sign-in of a person",
+        "Set it; `hwci keys create --reader NAME` makes one",
+    )
 
 
 def _verdict(server: Connection, job: "Job", days: int) -> "Verdict":

@@ -138,7 +138,7 @@ def gate(
 def _facts(
     server: Connection, wanted: "Wanted", required: "Collection[Requirement]", now: "datetime"
 ) -> "Facts":
-    """Ask what these requirements need to know. A branch that nothing names is said."""
+    """Ask what these requirements need to know. A branch that nothing names is a mistake."""
     from hwci.cli.session.release import Looked
     from hwci.client.errors import NotFoundError
 
@@ -148,8 +148,8 @@ def _facts(
         raise ExplainedError(replace(explain(fault), code=ExitCode.USAGE)) from fault
     named = {"branch": wanted.branch, "repo_key": wanted.repo_key, "suite": wanted.suite}
     filters = {name: value for name, value in named.items() if value is not None}
-    if not facts.merges and (line := narrowing.nothing_fits(server, filters, "merge")):
-        render.note(line)
+    if not facts.merges and (line := narrowing.unknown(server, filters)):
+        raise wrong_usage("The gate was not asked", line, "Correct --branch, or leave it out")
     return facts
 
 

@@ -90,13 +90,24 @@ def nothing_fits(server: "Connection", filters: Filters, noun: str) -> str:
     """Return what is said of a list without a row: which of its flags names what no report names,
     else that they leave nothing; "" if the list is not narrowed.
     """
-    used = {name: filters[field] for name, field in _FIELDS.items() if filters.get(field)}
-    unknown = (_unknown(server, name, value, _scope(filters)) for name, value in used.items())
-    if line := next(filter(None, unknown), ""):
+    if line := unknown(server, filters):
         return line
+    used = _used(filters)
     flags = ", ".join(f"--{name} {value}" for name, value in used.items())
     back = ", or look further back with --days" if "days" in filters else ""
     return f"No {noun} fits {flags}: leave a flag out{back}" if flags else ""
+
+
+def unknown(server: "Connection", filters: Filters) -> str:
+    """Return what is said of the first flag that names what no report names; "" without
+    one.
+    """
+    lines = (_unknown(server, *named, _scope(filters)) for named in _used(filters).items())
+    return next(filter(None, lines), "")
+
+
+def _used(filters: Filters) -> Filters:
+    return {name: filters[field] for name, field in _FIELDS.items() if filters.get(field)}
 
 
 def _unknown(server: "Connection", name: str, value: str, scope: Filters) -> str:
