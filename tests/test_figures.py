@@ -19,4 +19,4 @@ def test_few_shapes_have_a_twin() -> None:
     """Facts that were sent and rows that are kept are values of their own, and most of these name a
     run or a test.
     """
-    assert len(twins(modules())) <= 19
+    assert len(twins(modules())) <= 15

@@ -3,10 +3,10 @@
 
 from uuid import UUID
 
-from hwci.contract.shape import shape
+from hwci.contract.shape import sent
 
 
-@shape
+@sent
 class Actor:
     """The person who did something."""
 

@@ -3,6 +3,7 @@
 
 from datetime import datetime
 from typing import ClassVar
+from uuid import UUID
 
 from hwci.contract.shape import shape
 
@@ -24,6 +25,13 @@ class ProductKey:
 
     repo_key: str
     suite: str | None
+
+
+@shape
+class Identified:
+    """What has an id, which its JSON begins with."""
+
+    id: UUID
 
 
 @shape

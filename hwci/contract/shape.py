@@ -31,9 +31,9 @@ def shape(kind: type[Kind]) -> type[Kind]:
 
 @dataclass_transform(frozen_default=True)
 def sent(kind: type[Kind]) -> type[Kind]:
-    """Make a class a shape that answers show as CI sent it. Rules and stores make thousands of it,
-    also by the places of its fields, which takes half as long. What CI may leave out has a default
-    here, and is in every answer.
+    """Make a class a shape that answers show as CI or a person sent it. Rules and stores make
+    thousands of it, also by the places of its fields, which takes half as long. What may be left
+    out has a default here, and is in every answer.
     """
     return dataclass(frozen=True)(_in_json(kind, json_schema_serialization_defaults_required=True))
 

@@ -2,8 +2,8 @@
 """What CI sent and what people reviewed, as plain values: the engine's input.
 
 This module decides what a fact is made of (spec, "Resources and their fields") and how an id is
-derived from it; merges and changes are shapes of the contract, which answers show as they were
-sent. It draws no conclusion. All times are aware and in UTC, to the microsecond; every
+derived from it; merges, changes and reviews are shapes of the contract, which answers show as they
+were sent. It draws no conclusion. All times are aware and in UTC, to the microsecond; every
 sha is in lower case.
 """
 
@@ -14,10 +14,11 @@ from functools import lru_cache
 from typing import NamedTuple
 from uuid import UUID, uuid5
 
+from hwci.contract.failures.failures import Review
 from hwci.contract.runs.commits import ChangeList
 from hwci.contract.runs.merges import Merge
 from hwci.contract.runs.products import Links, Targets
-from hwci.contract.vocabulary import Outcome, ReviewAction, Trigger, Verdict
+from hwci.contract.vocabulary import Outcome, Trigger, Verdict
 
 
 class Product(NamedTuple):
@@ -135,19 +136,12 @@ class SuiteConfig:
 
 
 @dataclass(frozen=True, slots=True)
-class Review:
-    """A person's decision on a resolved failure, with what they wrote about it and the address of
-    an issue. `number` grows with every review written.
-    """
+class StoredReview:
+    """A review and the failure that it is stored at. `number` grows with every review written."""
 
     key: FailureKey
-    action: ReviewAction
-    by_id: str
-    by_name: str
-    at: datetime
-    number: int
-    note: str | None = None
-    issue: str | None = None
+    review: Review
+    number: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +151,7 @@ class Facts:
     announcements: tuple[Merge, ...] = ()
     reports: tuple[Report, ...] = ()
     configs: Mapping[Product, SuiteConfig] = field(default_factory=dict)
-    reviews: Mapping[FailureKey, Review] = field(default_factory=dict)
+    reviews: Mapping[FailureKey, StoredReview] = field(default_factory=dict)
 
 
 _NAMESPACE = UUID("6f1c2f0e-7c55-5d0b-9d5c-8f3f0c1a7e21")

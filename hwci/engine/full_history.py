@@ -14,6 +14,7 @@ from functools import cached_property
 from typing import NamedTuple
 from uuid import UUID
 
+from hwci.contract.failures.failures import EvidenceRun
 from hwci.contract.runs.commits import ChangeList
 from hwci.contract.runs.merges import Merge
 from hwci.contract.vocabulary import FailureClass, Outcome
@@ -23,11 +24,12 @@ from hwci.engine.facts import (
     Lane,
     Product,
     Report,
-    Review,
+    StoredReview,
     SuiteConfig,
     TestItem,
     TestKey,
     failure_id,
+    run_record_id,
 )
 from hwci.engine.history import (
     BoxRuns,
@@ -37,7 +39,6 @@ from hwci.engine.history import (
     FailingRun,
     Failure,
     LaneCommit,
-    LaneRun,
     Listing,
     MergeCounts,
     MergeState,
@@ -261,7 +262,7 @@ class FullHistory:
             if not member.passed and member.next_pass == failure.next_pass
         ]
 
-    def reviews(self, failures: Iterable[UUID] | None = None) -> Mapping[UUID, Review]:
+    def reviews(self, failures: Iterable[UUID] | None = None) -> Mapping[UUID, StoredReview]:
         reviews = {failure_id(self.org_id, key): row for key, row in self._facts.reviews.items()}
         if failures is None:
             return reviews
@@ -335,9 +336,29 @@ class FullHistory:
         start = max(0, bisect_left(places, first) - margin)
         end = bisect_right(places, last) + margin
         return [
-            LaneCommit(at.sha, at, tuple(map(_lane_run, self._runs_on(lane, at.sha))))
+            LaneCommit(at.sha, at, tuple(map(self._evidence, self._runs_on(lane, at.sha))))
             for at in places[start:end]
         ]
+
+    def _evidence(self, ran: Ran) -> EvidenceRun:
+        report, item = ran
+        number, attempt = report.ci_run_id, report.run_attempt
+        return EvidenceRun(
+            started_at=report.started_at,
+            run_id=number,
+            run_attempt=attempt,
+            run_record_id=run_record_id(
+                self.org_id, report.repo_key, number, attempt, report.box_key
+            ),
+            ci_run=report.ci_run,
+            workflow=report.workflow,
+            branch=report.branch,
+            outcome=item.outcome,
+            attempts=item.attempts,
+            duration_s=item.duration_s,
+            verdict=item.verdict,
+            message=item.message,
+        )
 
     def place(self, repo_key: str, branch: str, sha: str) -> Place | None:
         return self._places.get((repo_key, branch), {}).get(sha)
@@ -517,23 +538,6 @@ class FullHistory:
 
 def _target(report: Report) -> Target:
     return Target(report.repo_key, report.workflow, report.branch, report.sha)
-
-
-def _lane_run(ran: Ran) -> LaneRun:
-    report, item = ran
-    return LaneRun(
-        started_at=report.started_at,
-        ci_run_id=report.ci_run_id,
-        run_attempt=report.run_attempt,
-        workflow=report.workflow,
-        branch=report.branch,
-        outcome=item.outcome,
-        attempts=item.attempts,
-        verdict=item.verdict,
-        duration_s=item.duration_s,
-        message=item.message,
-        ci_run=report.ci_run,
-    )
 
 
 def _notable(items: Iterable[TestItem]) -> Notable:

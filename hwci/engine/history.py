@@ -12,11 +12,12 @@ from datetime import datetime
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 from uuid import UUID
 
+from hwci.contract.failures.failures import EvidenceRun
 from hwci.contract.runs.commits import ChangeList
 from hwci.contract.runs.merges import Merge
 from hwci.contract.scope import ProductKey
-from hwci.contract.vocabulary import FailureClass, Outcome, Reason, Verdict
-from hwci.engine.facts import FailureKey, Lane, Product, Review, SuiteConfig, TestKey
+from hwci.contract.vocabulary import FailureClass, Reason, Verdict
+from hwci.engine.facts import FailureKey, Lane, Product, StoredReview, SuiteConfig, TestKey
 from hwci.engine.periods import Period, Slots
 
 Row = TypeVar("Row")
@@ -295,29 +296,12 @@ class EpisodeRuns(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class LaneRun:
-    """One item of a test on a box, for the evidence of a failure."""
-
-    started_at: datetime
-    ci_run_id: int
-    run_attempt: int
-    workflow: str
-    branch: str
-    outcome: Outcome
-    attempts: int
-    verdict: Verdict
-    duration_s: float
-    message: str | None = None
-    ci_run: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class LaneCommit:
     """A commit of a branch on which a test ran on a box, with every such run (any branch)."""
 
     sha: str
     place: Place
-    runs: tuple[LaneRun, ...]
+    runs: tuple[EvidenceRun, ...]
 
 
 class ProductState(NamedTuple):
@@ -438,7 +422,7 @@ class History(Protocol):
     def together(self, failure: Failure) -> Sequence[Failure]:
         """All that count as one with a failure, itself among them: see `failures`."""
 
-    def reviews(self, failures: Iterable[UUID] | None = None) -> Mapping[UUID, Review]:
+    def reviews(self, failures: Iterable[UUID] | None = None) -> Mapping[UUID, StoredReview]:
         """The reviews stored at these failures, by the id of the failure; None: every review."""
 
     def config(self, product: Product) -> SuiteConfig | None:

@@ -7,13 +7,16 @@ This module decides how sets are written and counted. It does not know what they
 import struct
 from collections.abc import Collection, Iterator, Sequence
 
+Mask = int
+"""A set of tests."""
+
 _BITS_OF = [[bit for bit in range(8) if byte >> bit & 1] for byte in range(256)]
 _ZERO, _ONE = b"01"
 _ONES = b"\x01"
 _LANE = 4  # bytes of a count
 
 
-def mask_of(tests: Collection[int]) -> int:
+def mask_of(tests: Collection[int]) -> Mask:
     """Return the set of these tests."""
     if not tests:
         return 0
@@ -23,7 +26,7 @@ def mask_of(tests: Collection[int]) -> int:
     return int(digits[::-1], 2)
 
 
-def tests_in(mask: int) -> Iterator[int]:
+def tests_in(mask: Mask) -> Iterator[int]:
     """Yield the tests of a set, the lowest number first."""
     for place, byte in enumerate(mask.to_bytes((mask.bit_length() + 7) // 8, "little")):
         if byte:
@@ -38,22 +41,22 @@ class CountedTests:
     """
 
     def __init__(self) -> None:
-        self._planes: list[int] = []
+        self._planes: list[Mask] = []
 
-    def add(self, tests: int, times: int) -> None:
+    def add(self, tests: Mask, times: int) -> None:
         """Add a number to the count of each of these tests."""
         for plane in range(times.bit_length()):
             if times >> plane & 1:
                 self._carry(tests, plane)
 
-    def _carry(self, tests: int, plane: int) -> None:
+    def _carry(self, tests: Mask, plane: int) -> None:
         while tests:
             while len(self._planes) <= plane:
                 self._planes.append(0)
             self._planes[plane], tests = self._planes[plane] ^ tests, self._planes[plane] & tests
             plane += 1
 
-    def total(self, tests: int) -> int:
+    def total(self, tests: Mask) -> int:
         """Return the sum of the counts of these tests."""
         return sum((plane & tests).bit_count() << k for k, plane in enumerate(self._planes))
 
@@ -67,7 +70,7 @@ class CountedTests:
         return (*counts[:tests], *[0] * (tests - width))
 
 
-def _transposed(planes: Sequence[int], width: int) -> bytes:
+def _transposed(planes: Sequence[Mask], width: int) -> bytes:
     """Return a byte for each test: bit k of it is that of the test in the set `planes[k]`."""
     ones = int.from_bytes(_ONES * width)
     digits = 0

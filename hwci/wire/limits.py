@@ -5,7 +5,7 @@ are in the OpenAPI document too.
 
 from datetime import timedelta
 
-from hwci.contract.flaky.bisection import AT_ONCE_MAX
+from hwci.contract.limits import AT_ONCE_MAX
 from hwci.engine.patterns import LENGTH_MAX
 
 NAME_MAX = 255

@@ -4,9 +4,11 @@
 import random
 from dataclasses import replace
 
+from hwci.contract.failures.failures import Review
+from hwci.contract.people import Actor
 from hwci.contract.runs.commits import ChangeList
 from hwci.contract.vocabulary import Label, ReviewAction
-from hwci.engine.facts import Facts, Product, Report, Review
+from hwci.engine.facts import Facts, Product, Report, StoredReview
 from hwci.engine.full_history import FullHistory
 from hwci.engine.history import Scope
 from hwci.engine.rules.labels import Group, groups_of
@@ -49,8 +51,10 @@ def tangle(seed: int) -> Facts:
     configs = {Product(one.repo_key, one.suite): one for one in (draw.config() for _ in range(3))}
     facts = Facts(reports=tuple(reports.values()), configs=configs)
     reviews = {
-        group.first.key: Review(
-            group.first.key, draw.random.choice(list(ReviewAction)), str(ORG), "Ada", NOON, number
+        group.first.key: StoredReview(
+            group.first.key,
+            Review(draw.random.choice(list(ReviewAction)), Actor(ORG, "Ada"), NOON),
+            number,
         )
         for number, group in enumerate(resolved(facts))
         if draw.random.random() < 0.1

@@ -8,11 +8,14 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import count
+from uuid import UUID
 
 from hwci.analysis.failures.what_if import Edit, Trying, what_if, with_pattern
+from hwci.contract.failures.failures import Review
+from hwci.contract.people import Actor
 from hwci.contract.runs.commits import ChangeList
 from hwci.contract.vocabulary import EditKind, FileKind, Verdict
-from hwci.engine.facts import Facts, Product, Report, Review, SuiteConfig
+from hwci.engine.facts import Facts, Product, Report, StoredReview, SuiteConfig
 from hwci.engine.rules.classify import Classification, Classifier
 from hwci.engine.rules.labels import Group, group_of
 from hwci.engine.rules.reports import report_order
@@ -28,8 +31,8 @@ def made(facts: Facts, group: Group, edit: Edit) -> Facts:
     key, lane = group.first.key, group.first.key.lane
     if edit.kind is EditKind.REVIEW:
         assert edit.action is not None
-        review = Review(key, edit.action, "2", "Bob", NOON, 10**6)
-        return replace(facts, reviews={**facts.reviews, key: review})
+        review = Review(edit.action, Actor(UUID(int=2), "Bob"), NOON)
+        return replace(facts, reviews={**facts.reviews, key: StoredReview(key, review, 10**6)})
     if edit.pattern is not None:
         config = configured(facts, lane.product, edit)
         return replace(facts, configs={**facts.configs, lane.product: config})

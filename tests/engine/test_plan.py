@@ -6,11 +6,17 @@ from dataclasses import astuple, replace
 
 import pytest
 
-from hwci.contract.failures.failures import ClassAndReason, ReclassifiedFailure, ResolvedFailure
+from hwci.contract.failures.failures import (
+    ClassAndReason,
+    ReclassifiedFailure,
+    ResolvedFailure,
+    Review,
+)
 from hwci.contract.page.metrics import RealFwBugs, SuiteConfigPlan
+from hwci.contract.people import Actor
 from hwci.contract.shape import ListPage
 from hwci.contract.vocabulary import FailureClass, Reason, ReviewAction
-from hwci.engine.facts import Facts, FailureKey, Lane, Product, Review, SuiteConfig
+from hwci.engine.facts import Facts, FailureKey, Lane, Product, StoredReview, SuiteConfig
 from hwci.engine.full_history import FullHistory
 from hwci.engine.history import History, OutOfTimeError, Scope
 from hwci.engine.page import plan
@@ -135,8 +141,10 @@ def drawn(seed: int) -> tuple[Facts, HistoryDraw]:
     )
     resolved = rows(FullHistory(ORG, facts), Scope(), EVER_DRAWN).values()
     reviews = {
-        key_of(row): Review(
-            key_of(row), draw.random.choice(list(ReviewAction)), str(ORG), "Ada", NOON, number
+        key_of(row): StoredReview(
+            key_of(row),
+            Review(draw.random.choice(list(ReviewAction)), Actor(ORG, "Ada"), NOON),
+            number,
         )
         for number, row in enumerate(resolved)
         if draw.random.random() < 0.2

@@ -18,9 +18,10 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from hwci.contract.failures.failures import ResolvedFailure
+from hwci.contract.failures.failures import ResolvedFailure, Review
 from hwci.contract.flaky.flaky_tests import FlakyTest
 from hwci.contract.page.metrics import MetricsPage
+from hwci.contract.people import Actor
 from hwci.contract.runs.commits import ChangeList, Commit
 from hwci.contract.runs.merges import Merge
 from hwci.contract.vocabulary import Outcome, ReviewAction, Trigger, Verdict
@@ -30,7 +31,7 @@ from hwci.engine.facts import (
     Lane,
     Product,
     Report,
-    Review,
+    StoredReview,
     SuiteConfig,
     TestItem,
     failure_id,
@@ -133,7 +134,7 @@ class Past:
         default_factory=lambda: {Product(REPO, SUITE): CONFIG}
     )
     announcements: list[Merge] = field(default_factory=list)
-    reviews: dict[FailureKey, Review] = field(default_factory=dict)
+    reviews: dict[FailureKey, StoredReview] = field(default_factory=dict)
 
     def and_also(self, *reports: Report) -> "Past":
         return replace(self, reports=[*self.reports, *reports])
@@ -146,8 +147,8 @@ class Past:
 
     def reviewed(self, sha: str, action: str, number: int = 1) -> "Past":
         key = FailureKey(lane(), sha)
-        review = Review(key, ReviewAction(action), str(ORG), "Ada", minute(500), number)
-        return replace(self, reviews={**self.reviews, key: review})
+        review = Review(ReviewAction(action), Actor(ORG, "Ada"), minute(500))
+        return replace(self, reviews={**self.reviews, key: StoredReview(key, review, number)})
 
     @property
     def facts(self) -> Facts:

@@ -10,8 +10,10 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID, uuid4
 
+from hwci.contract.failures.failures import Review
+from hwci.contract.people import Actor
 from hwci.contract.vocabulary import ReviewAction
-from hwci.engine.facts import Review
+from hwci.engine.facts import StoredReview
 from hwci.engine.history import Scope
 from hwci.engine.page.evidence import evidence
 from hwci.server.security.passwords import Passwords
@@ -21,14 +23,14 @@ from hwci.server.services.transfer import exporting
 from hwci.server.services.transfer.importing import in_pieces, open_source
 from hwci.server.storage.opening import open_storage
 from hwci.server.storage.ports import Reader, Storage, Writer
-from hwci.server.storage.records import Box, BoxNote, Organization
+from hwci.server.storage.records import Box, Organization, box_note
 from tests.server.storage.histories import EVER, NOON, ORG, HistoryDraw, periods, scopes
 from tests.support.reading import read_period
 from tests.support.running import RunningServer, empty_database
 
 ACME = Organization(ORG, "Acme Firmware", ci_metrics_enabled=True, created_at=NOON)
 OTHER = Organization(UUID(int=2), "Other", ci_metrics_enabled=True, created_at=NOON)
-REVIEWER = str(UUID(int=9))
+REVIEWER = Actor(UUID(int=9), "Ada")
 
 
 def fill(writer: Writer, seed: int, org_id: UUID = ORG) -> None:
@@ -44,7 +46,7 @@ def fill(writer: Writer, seed: int, org_id: UUID = ORG) -> None:
     for number, failure in enumerate(failures[::5]):
         action = list(ReviewAction)[number % 2]
         note = (None, "the bus")[number % 2]
-        written = Review(failure.key, action, REVIEWER, "Ada", NOON, number=0, note=note)
+        written = StoredReview(failure.key, Review(action, REVIEWER, NOON, note))
         writer.put_review(org_id, failure.id, written)
 
 
@@ -77,7 +79,7 @@ def rows(file: Path, query: str) -> list[tuple[Any, ...]]:
         return export.execute(query).fetchall()
 
 
-NOTE = BoxNote(ORG, "desk", NOON, "new cable", UUID(int=3), "Ada")
+NOTE = box_note(ORG, "desk", NOON, "new cable", Actor(UUID(int=3), "Ada"))
 
 
 @asynccontextmanager
@@ -99,7 +101,7 @@ async def made_export(folder: Path, seed: int) -> tuple[Path, Any]:
         def work(writer: Writer) -> None:
             writer.add_organization(ACME)
             writer.add_box(Box(uuid4(), ORG, "desk", NOON, key_digest=b"secret"))
-            writer.add_box_note(NOTE)
+            writer.add_box_note(ORG, NOTE)
             fill(writer, seed)
 
         await storage.write(work)

@@ -14,8 +14,10 @@ from uuid import UUID, uuid4
 
 import pytest
 
+from hwci.contract.failures.failures import Review
+from hwci.contract.people import Actor
 from hwci.contract.vocabulary import ReviewAction, Role
-from hwci.engine.facts import Report, Review
+from hwci.engine.facts import Report, StoredReview
 from hwci.engine.history import Scope
 from hwci.server.errors import HwciServerError
 from hwci.server.routes.table import ROUTES
@@ -150,7 +152,7 @@ def some_write(draw: HistoryDraw) -> Callable[[Writer], None]:
         failures = sorted(writer.history(ACME.id).failures(Scope(), EVER), key=lambda one: one.id)
         for failure in draw.random.sample(failures, min(1, len(failures))):
             action = draw.random.choice(list(ReviewAction))
-            word = Review(failure.key, action, str(ADA.id), "Ada", NOON, number=0)
+            word = StoredReview(failure.key, Review(action, Actor(ADA.id, "Ada"), NOON))
             writer.put_review(ACME.id, failure.id, word)
 
     def reset(writer: Writer) -> None:

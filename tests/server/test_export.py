@@ -13,11 +13,13 @@ from uuid import UUID, uuid4
 
 import pytest
 
+from hwci.contract.failures.failures import Review
 from hwci.contract.flaky.flaky_tests import FlakyTest
+from hwci.contract.people import Actor
 from hwci.contract.runs.commits import ChangeList, Commit
 from hwci.contract.runs.merges import Merge
 from hwci.contract.vocabulary import Role, RunEventType
-from hwci.engine.facts import Report, Review, SuiteConfig, TestItem
+from hwci.engine.facts import Report, SuiteConfig, TestItem
 from hwci.engine.history import RunCounts, Scope
 from hwci.engine.page.failures import LabelledFailure
 from hwci.engine.page.reading import read_failures
@@ -30,7 +32,7 @@ from hwci.server.services.transfer.sent import BODIES
 from hwci.server.storage.location import part_of
 from hwci.server.storage.opening import open_storage
 from hwci.server.storage.ports import Writer
-from hwci.server.storage.records import Box, BoxNote, CiKey, Happening, Organization, User
+from hwci.server.storage.records import Box, CiKey, Happening, Organization, User, box_note
 from tests.server.exports import ACME, OTHER, export, fill, opened, rows
 from tests.server.storage.histories import EVER, NOON, ORG, HistoryDraw
 from tests.support.reading import read_period
@@ -107,7 +109,7 @@ def test_each_report_is_rows_with_its_tests_and_its_commits(tmp_path: Path) -> N
         (Commit, "commits", set()),
         (Merge, "announcements", set()),
         (SuiteConfig, "suite_configs", set()),
-        (Review, "reviews", {"key", "number"}),
+        (Review, "reviews", {"by"}),
     ],
 )
 def test_a_table_has_a_column_for_each_field(fact: Any, table: str, elsewhere: set[str]) -> None:
@@ -159,7 +161,8 @@ def test_an_export_has_no_secret_and_nothing_of_another_organization(tmp_path: P
         writer.add_membership(ORG, user.id, Role.OWNER, NOON)
         writer.add_key(CiKey(uuid4(), ORG, "the key", digests[0], NOON))
         writer.add_box(Box(uuid4(), ORG, "desk", NOON, digests[1], NOON, digests[2], NOON))
-        writer.add_box_note(BoxNote(ORG, "desk", NOON, "new cable", uuid4(), "Ada"))
+        note = box_note(ORG, "desk", NOON, "new cable", Actor(uuid4(), "Ada"))
+        writer.add_box_note(ORG, note)
         writer.set_reset(user.id, digests[3], NOON)
         happening = Happening(NOON, RunEventType.LOST, UUID(int=5), {"why": "silence"})
         writer.add_event(ORG, happening)

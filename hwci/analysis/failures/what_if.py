@@ -14,14 +14,13 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from hwci.analysis.failures.edited import ChangesAsked, edited, file_of
-from hwci.analysis.outcomes import RecordedRuns, RunOutcomes
+from hwci.analysis.outcomes import RecordedRuns
 from hwci.contract.runs.commits import ChangeList, Commit
 from hwci.contract.vocabulary import EditKind, FileKind, Reason, ReviewAction, Verdict
-from hwci.engine.facts import Review, SuiteConfig
+from hwci.engine.facts import SuiteConfig
 from hwci.engine.history import (
     History,
     LaneCommit,
-    LaneRun,
     OutOfTimeError,
     Place,
     ReportOrder,
@@ -31,7 +30,7 @@ from hwci.engine.history import (
 )
 from hwci.engine.patterns import check_patterns
 from hwci.engine.periods import Period
-from hwci.engine.rules.classify import Classification, Classifier, shown_class
+from hwci.engine.rules.classify import REVIEWED, Classification, Classifier
 from hwci.engine.rules.labels import Group
 from hwci.engine.rules.reviews import TAKES
 
@@ -140,9 +139,7 @@ class Trying:
         """Return the class that the rules give with an edit."""
         group = self._group
         if edit.action is not None:
-            first = group.first
-            review = Review(first.key, edit.action, "", "", first.first.started_at, 0)
-            return shown_class(review, self.now)
+            return REVIEWED[edit.action]
         if edit.verdict is not None:
             run = group.first.first._replace(verdict=edit.verdict)
             failures = (replace(group.first, first=run), *group.failures[1:])
@@ -242,7 +239,10 @@ class Trying:
         """Yield the runs of the test that sent no changes, each with the commit before."""
         for before, commit in pairwise(self._lane_commits[:COMMITS_TRIED]):
             ran = next((run for run in commit.runs if run.branch == self._lane.branch), None)
-            run = None if ran is None else self._without_changes(commit.sha, ran)
+            if ran is None:
+                continue
+            at = ReportOrder(ran.started_at, ran.run_id, ran.run_attempt, self._lane.box_key)
+            run = self._without_changes(commit.sha, ran.workflow, at)
             # Equal times: naming the base would move it in the branch's order.
             if run is not None and before.place.started_at < run.order.started_at:
                 yield before.sha, run
@@ -263,7 +263,9 @@ class Trying:
                     continue
                 if ran.sha not in tried and len(tried) < COMMITS_TRIED:
                     tried.add(ran.sha)
-                    run, base = self._without_changes(ran.sha, ran), self._place_of(before)
+                    at = ReportOrder(ran.started_at, ran.ci_run_id, ran.run_attempt, ran.box_key)
+                    run = self._without_changes(ran.sha, ran.workflow, at)
+                    base = self._place_of(before)
                     if run is not None and base is not None and base.started_at < ran.started_at:
                         yield before, run
                 if ran.hello_ok:
@@ -278,18 +280,17 @@ class Trying:
             if file is not None:
                 yield kind, (Commit(run.sha, files=(file,)),)
 
-    def _without_changes(self, sha: str, ran: LaneRun | RunOutcomes) -> RunChanges | None:
-        """Return the first run of the box on a commit, on its branch, if it sent no changes or none
+    def _without_changes(self, sha: str, workflow: str, at: ReportOrder) -> RunChanges | None:
+        """Return the first run of the box on a commit, which is `at`, if it sent no changes or none
         with a base. None too where an earlier report of the commit may be of another run.
         """
         lane = self._lane
         sighted = self._history.sighted_runs(lane.repo_key, [sha]).get(sha, ())
         on_commit = sorted(run for run in sighted if run.sha == sha)
-        at = (ran.started_at, ran.ci_run_id, ran.run_attempt, lane.box_key)
         own = next((run for run in on_commit if run[:4] == at), None)
         if own is None or any(run.run_id != own.run_id for run in on_commit if run < own):
             return None
-        target = (ran.workflow, lane.branch, sha)
+        target = (workflow, lane.branch, sha)
         known = self._history.changes_under_test(lane.repo_key, *target)
         if known is None:
             return _silent(own, *target)

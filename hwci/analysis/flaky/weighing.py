@@ -17,8 +17,8 @@ from math import exp, log, log1p
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from hwci.analysis.certainty import RUNS_MAX, SURE, log_beta
-from hwci.contract.flaky.bisection import AT_ONCE_MAX
 from hwci.contract.flaky.suspects import Effort
+from hwci.contract.limits import AT_ONCE_MAX
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

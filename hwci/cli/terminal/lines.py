@@ -5,7 +5,6 @@ It writes nothing, and knows no table.
 
 import os
 import re
-import unicodedata
 from collections.abc import Iterable, Iterator
 from itertools import chain, pairwise
 from typing import NamedTuple, TextIO
@@ -22,14 +21,13 @@ _COMMAND = re.compile(
     re.VERBOSE,
 )
 """A command to paste; it stands behind a sign, or begins a line, and ends with the sentence."""
-_BEFORE_A_FLAG = re.compile(r""" (?=-|&& )(?=(?:[^'"]|'[^']*'|"[^"]*")*$)""")
+_BEFORE_A_FLAG = r""" (?=-|&& )(?=(?:[^'"]|'[^']*'|"[^"]*")*$)"""
 """Where a command is broken: never in quotes, nor between a flag and its value."""
 _WORD = re.compile(r"(\s*)(\S+)")
-_PART = re.compile(r"\S+?(?=$|(?<=[/:._|-])[^\W\d_])")
+_PART = r"\S+?(?=$|(?<=[/:._|-])[^\W\d_])"
 """What of a name stays in one line where no line holds all of it: up to a sign before a letter."""
 _SHELL_WORD = re.compile(r"""(?:(?:--?[\w-]+|[<>]) (?![-<>]))?(?:'[^']*'|"[^"]*"|[^\s'"])+""")
 """A word to a shell; a flag has its value with it, a redirection its file."""
-_ADDRESS = re.compile(r"https?://")
 
 
 class _Piece(NamedTuple):
@@ -60,6 +58,8 @@ def columns_of(text: str) -> int:
     """
     if text.isascii():
         return len(text)
+    import unicodedata
+
     wide = sum(unicodedata.east_asian_width(letter) in "WF" for letter in text)
     return len(text) + wide - sum(unicodedata.combining(letter) > 0 for letter in text)
 
@@ -118,7 +118,7 @@ def _pieces(text: str, most: int) -> Iterator[_Piece]:
         words, blanks = text[end : match.start()].rstrip(), " " if match.start() else ""
         yield from _words(words, most)
         end = match.end()
-        parts = _BEFORE_A_FLAG.split(match[0]) if columns_of(match[0]) > most else [match[0]]
+        parts = re.split(_BEFORE_A_FLAG, match[0]) if columns_of(match[0]) > most else [match[0]]
         behind = text[end:].split(maxsplit=1)[0] if text[end : end + 1].strip() else ""
         parts[-1] += behind
         end += len(behind)
@@ -130,8 +130,8 @@ def _pieces(text: str, most: int) -> Iterator[_Piece]:
 def _words(text: str, most: int) -> Iterator[_Piece]:
     """Return words, of which one that no line holds is broken after its signs, or anywhere."""
     for blanks, word in _WORD.findall(text):
-        whole = columns_of(word) <= most or _ADDRESS.match(word)
-        first, *rest = [word] if whole else _cut(_PART.findall(word), most)
+        whole = columns_of(word) <= most or word.startswith(("http://", "https://"))
+        first, *rest = [word] if whole else _cut(re.findall(_PART, word), most)
         yield _Piece(blanks, first)
         yield from (_Piece("", part) for part in rest)
 

@@ -20,7 +20,7 @@ from hwci.cli.terminal.tables import (
     run_number,
     time_column,
 )
-from hwci.contract.page.metrics import NOTHING_TO_COUNT, TITLES
+from hwci.contract.page.words import NOTHING_TO_COUNT, TITLES
 from hwci.said import counted, short, shortest
 
 if TYPE_CHECKING:

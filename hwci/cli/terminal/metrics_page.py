@@ -14,7 +14,7 @@ from hwci.cli.terminal import render, tables, trend_tables
 from hwci.cli.terminal.again import in_full
 from hwci.cli.terminal.render import Format, Links
 from hwci.cli.terminal.tables import TableName
-from hwci.contract.page.metrics import NOTHING_TO_COUNT, TITLES
+from hwci.contract.page.words import NOTHING_TO_COUNT, TITLES
 from hwci.said import counted
 from hwci.wire import limits
 

@@ -12,8 +12,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Self, TypeVar
 
-from hwci.contract.page.metrics import TITLES
-from hwci.contract.periods.times_to_fix import TIMES
+from hwci.contract.page.words import TIMES, TITLES
 from hwci.contract.vocabulary import CLASSES, UNASSIGNED, Label, ReviewAction
 from hwci.said import counted, short, shortest, tenths
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from hwci.cli.terminal import render, tables
 from hwci.cli.terminal.render import Format, Links
-from hwci.contract.page.metrics import TITLES
+from hwci.contract.page.words import TITLES
 from hwci.said import signed
 
 if TYPE_CHECKING:

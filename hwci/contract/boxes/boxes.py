@@ -5,7 +5,7 @@ from datetime import datetime
 from uuid import UUID
 
 from hwci.contract.people import Actor
-from hwci.contract.shape import Open, shape
+from hwci.contract.shape import Open, sent, shape
 from hwci.contract.vocabulary import BoxStatus
 
 
@@ -23,9 +23,9 @@ class Box:
     created_at: datetime | None
 
 
-@shape
+@sent
 class BoxNote:
-    """What a person did to a box, and when."""
+    """What a person did to the box of this name, and when. It stays when the box is removed."""
 
     id: UUID
     box_key: str

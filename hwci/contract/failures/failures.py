@@ -8,18 +8,15 @@ from uuid import UUID
 from hwci.contract.people import Actor
 from hwci.contract.runs.commits import BrokenBy, ChangedCommit, Fix
 from hwci.contract.runs.runs import RunOnBox
-from hwci.contract.shape import Open, shape
+from hwci.contract.scope import Identified, TestName
+from hwci.contract.shape import Open, sent, shape
 from hwci.contract.vocabulary import FailureClass, Label, Outcome, Reason, ReviewAction, Verdict
 
 
 @shape
-class FailureOfLane:
+class FailureOfLane(TestName, Identified):
     """A failure: its id, test, box and branch."""
 
-    id: UUID
-    repo_key: str
-    suite: str
-    test_id: str
     box_key: str
     branch: str
 
@@ -48,15 +45,17 @@ class ClassAndReason:
     reason_text: str | None
 
 
-@shape
+@sent
 class Review:
-    """A person's review of a resolved failure."""
+    """A person's review of a resolved failure, with what they wrote about it and the address of an
+    issue.
+    """
 
     action: Open[ReviewAction]
     by: Actor
     at: datetime
-    note: str | None
-    issue: str | None
+    note: str | None = None
+    issue: str | None = None
 
 
 @shape

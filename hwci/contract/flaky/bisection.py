@@ -10,9 +10,6 @@ from hwci.contract.vocabulary import MissingCommit
 
 NO_BOX_ANSWERS = "No box that ran it reached the hardware in its last run"
 
-AT_ONCE_MAX = 8
-"""The most runs that are chosen together."""
-
 
 @shape
 class Candidate(CommitSubject):

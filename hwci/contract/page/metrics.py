@@ -12,25 +12,6 @@ from hwci.contract.runs.merges import Merge
 from hwci.contract.scope import PeriodOfDays, ProductKey
 from hwci.contract.shape import ListPage, shape
 
-TITLES = {
-    "mergesChecked": "Merges checked on hardware",
-    "uncheckedMerges": "Merges not checked on hardware",
-    "realFwBugs": "Real FW bugs caught",
-    "otherFailures": "Resolved by a bench or harness change, ambiguous or dismissed",
-    "flakyFailures": "Flaky failures",
-    "flakiestTests": "Flakiest tests",
-    "infraRuns": "Infra runs",
-    "timesToFix": "Time to detect and to fix",
-}
-"""Tiles and tables of the metrics page (spec, "Metrics page (dashboard)")."""
-
-
-NOTHING_TO_COUNT = {
-    "mergesChecked": "No merge was announced in this period",
-    "infraRuns": "No run was reported in this period",
-}
-"""What a tile says that is a share of nothing."""
-
 
 @shape
 class MergesChecked:

@@ -7,8 +7,6 @@ from typing import Literal
 
 from hwci.contract.shape import shape
 
-TIMES = {"toDetect": "From merge to failing run", "toFix": "From there to the fix"}
-
 
 @shape
 class Spread:

@@ -11,16 +11,16 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from hwci.engine.derived.rows import UNFIXED, Episode, Ranked, Rows, Track
-from hwci.engine.test_sets import tests_in
+from hwci.engine.test_sets import Mask, tests_in
 
 
 class Point(NamedTuple):
-    """The rank of a commit on a track and what tests did there; masks as in `Results`."""
+    """The rank of a commit on a track and what tests did there, as in `Results`."""
 
     rank: int
-    passed: int
-    failed: int
-    reviewed: int
+    passed: Mask
+    failed: Mask
+    reviewed: Mask
 
 
 class Shift(NamedTuple):
@@ -40,12 +40,12 @@ class Change(NamedTuple):
 
     sha: str
     old: int | None
-    ended: int
-    lost: int
+    ended: Mask
+    lost: Mask
     new: int | None
-    passed: int
-    failed: int
-    reviewed: int
+    passed: Mask
+    failed: Mask
+    reviewed: Mask
 
     def within(self, episode: Episode) -> bool:
         """Whether it takes or adds something of the test from its first to its last commit."""

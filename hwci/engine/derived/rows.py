@@ -2,7 +2,7 @@
 """The rows that the derivation reads and writes, and the port by which a store does so.
 
 All of it is within one repository of one organization. Products and tests are numbers that the
-store gave them; a set of tests is a mask: bit n stands for test n.
+store gave them.
 """
 
 from collections import Counter
@@ -12,6 +12,7 @@ from typing import NamedTuple, Protocol
 from hwci.contract.runs.commits import ChangeList
 from hwci.engine.derived.days import DayChanges, ItemSum
 from hwci.engine.history import Place
+from hwci.engine.test_sets import Mask
 
 NEVER = 2**63 - 1
 """The rank of a fix that does not exist: later than every commit."""
@@ -53,17 +54,17 @@ class Ranked(NamedTuple):
 
 
 class Results(NamedTuple):
-    """What tests did on one commit and bench, as masks.
+    """What tests did on one commit and bench.
 
     `passed`: in some report of any branch (semantics, 4.2). By branch, of the others: `failed`. By
     branch, of those that passed and failed too: `reviewed`, where a review counts the failure, and
     `flaky`, all others.
     """
 
-    passed: int
-    failed: Mapping[str, int]
-    reviewed: Mapping[str, int]
-    flaky: Mapping[str, int]
+    passed: Mask
+    failed: Mapping[str, Mask]
+    reviewed: Mapping[str, Mask]
+    flaky: Mapping[str, Mask]
 
 
 class Episode(NamedTuple):
@@ -133,7 +134,7 @@ class Rows(Protocol):
     def results(self, bench: Bench, sha: str) -> Results:
         """What tests did on a commit, by the rows of reports and failures as they are."""
 
-    def failing_items(self, bench: Bench, sha: str, branch: str, tests: int) -> Counter[ItemSum]:
+    def failing_items(self, bench: Bench, sha: str, branch: str, tests: Mask) -> Counter[ItemSum]:
         """The failing items of tests on a commit of a branch, counted by their own days."""
 
     def change_days(self, changes: DayChanges) -> None:
@@ -144,10 +145,10 @@ class Rows(Protocol):
         or for none. By product and commit.
         """
 
-    def episodes_at(self, track: Track, rank: int, tests: int) -> Sequence[Episode]:
+    def episodes_at(self, track: Track, rank: int, tests: Mask) -> Sequence[Episode]:
         """Episodes of these tests that begin at a rank or before and are not fixed by then."""
 
-    def episodes_fixed_at(self, track: Track, rank: int, tests: int) -> Sequence[Episode]:
+    def episodes_fixed_at(self, track: Track, rank: int, tests: Mask) -> Sequence[Episode]:
         """Episodes of these tests whose fix has this rank."""
 
     def episodes_fixed_by(
@@ -160,7 +161,7 @@ class Rows(Protocol):
         passed, as the rows are now.
         """
 
-    def passes_after(self, track: Track, rank: int) -> Iterator[tuple[Ranked, int]]:
+    def passes_after(self, track: Track, rank: int) -> Iterator[tuple[Ranked, Mask]]:
         """Later commits of a track that ran on its bench, in order, each with tests that passed
         there; read as far as they are asked for. A commit may come more than once.
         """

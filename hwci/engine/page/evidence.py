@@ -12,7 +12,6 @@ from hwci.contract.failures import failures as shapes
 from hwci.contract.failures.failures import (
     CheckRun,
     EvidenceCommit,
-    EvidenceRun,
     FailureEvidence,
 )
 from hwci.contract.runs.commits import ChangedCommit, ChangedFile, Commit
@@ -20,7 +19,6 @@ from hwci.contract.vocabulary import REASONS, FileKind, Label, Outcome
 from hwci.engine.facts import run_record_id
 from hwci.engine.history import Failure, History, LaneCommit
 from hwci.engine.page.failures import broken_range, describe, failure_row, labelled, suspects_of
-from hwci.engine.page.runs import on_box
 from hwci.engine.rules.changes import ProductFiles, last_place
 from hwci.engine.rules.classify import Check, CheckedRun, Classifier
 from hwci.engine.rules.labels import Group, group_of
@@ -67,7 +65,7 @@ def evidence(
         failure=failure_row(labelled(failure, group)),
         resolved=resolved,
         broken_by=suspects,
-        timeline=tuple(_timeline_commit(history, failure, commit, most) for commit in timeline),
+        timeline=tuple(_timeline_commit(failure, commit, most) for commit in timeline),
         timeline_total=len(commits),
         timeline_changes=_changed(_with_kinds(listed, files), most),
         checks=tuple(_check(history, failure.key.lane.repo_key, check) for check in checks),
@@ -142,28 +140,13 @@ def _decides(file: ChangedFile) -> bool:
     return file.kind not in {None, FileKind.OTHER}
 
 
-def _timeline_commit(
-    history: History, failure: Failure, commit: LaneCommit, most: int
-) -> EvidenceCommit:
-    lane = failure.key.lane
+def _timeline_commit(failure: Failure, commit: LaneCommit, most: int) -> EvidenceCommit:
     return EvidenceCommit(
         sha=commit.sha,
         this=commit.sha == failure.key.sha,
         passed=any(run.outcome is Outcome.PASS for run in commit.runs),
         failed=any(run.outcome is Outcome.FAIL for run in commit.runs),
-        runs=tuple(
-            EvidenceRun(
-                **vars(on_box(history, lane.repo_key, lane.box_key, run)),
-                workflow=run.workflow,
-                branch=run.branch,
-                outcome=run.outcome,
-                attempts=run.attempts,
-                duration_s=run.duration_s,
-                verdict=run.verdict,
-                message=run.message,
-            )
-            for run in commit.runs[-most:]
-        ),
+        runs=commit.runs[-most:],
         runs_total=len(commit.runs),
     )
 

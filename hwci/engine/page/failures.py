@@ -14,11 +14,10 @@ from hwci.contract.failures import failures as shapes
 from hwci.contract.failures.failures import (
     FirstFailure,
     ResolvedFailure,
+    Review,
 )
-from hwci.contract.people import Actor
 from hwci.contract.runs.commits import BrokenBy, Commit, CommitSubject, Fix
 from hwci.contract.vocabulary import FailureClass, Label
-from hwci.engine.facts import Review
 from hwci.engine.history import Episode, Failure, History
 from hwci.engine.page.runs import on_box
 from hwci.engine.rules.changes import UnderTest, broken_by
@@ -146,21 +145,8 @@ def _resolved_row(history: History, row: Suspected, fixed_at: datetime | None) -
         fix=fix,
         verdict=run.verdict,
         automatic=automatic.told,
-        review=review_row(review),
-        status="Automatic" if review is None else review.by_name,
-    )
-
-
-def review_row(review: Review | None) -> shapes.Review | None:
-    """Return a review as answers have it."""
-    if review is None:
-        return None
-    return shapes.Review(
-        action=review.action,
-        by=Actor(id=UUID(review.by_id), name=review.by_name),
-        at=review.at,
-        note=review.note,
-        issue=review.issue,
+        review=review,
+        status="Automatic" if review is None else review.by.name,
     )
 
 

@@ -15,7 +15,6 @@ from hwci.contract.scope import ProductKey
 from hwci.contract.shape import ListPage
 from hwci.engine.facts import Product, SuiteConfig
 from hwci.engine.history import History, OutOfTimeError, Scope
-from hwci.engine.page.failures import review_row
 from hwci.engine.page.reading import bugs_by_class, resolved_episodes
 from hwci.engine.periods import Period
 from hwci.engine.rules.classify import Classification, Classifier, shown_class
@@ -78,5 +77,5 @@ def _reclassified(
         started_at=first.first.started_at,
         before=before.told,
         after=after.told,
-        review=review_row(group.review),
+        review=group.review,
     )

@@ -11,11 +11,11 @@ from itertools import islice
 from typing import NamedTuple, TypeVar
 from uuid import UUID
 
+from hwci.contract.failures.failures import Review
 from hwci.contract.flaky.flaky_tests import FlakyTest
 from hwci.contract.page.metrics import RealFwBugs
 from hwci.contract.runs.merges import Merge
 from hwci.contract.vocabulary import FailureClass, Label
-from hwci.engine.facts import Review
 from hwci.engine.history import Episode, History, Listing, Scope
 from hwci.engine.page.failures import LabelledFailure, labelled
 from hwci.engine.periods import Period

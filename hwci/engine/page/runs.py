@@ -6,12 +6,10 @@ This module knows what identifies a run, and not which run an answer shows.
 
 from hwci.contract.runs.runs import RunOnBox
 from hwci.engine.facts import run_record_id
-from hwci.engine.history import FailingRun, History, LaneRun, SightedRun
+from hwci.engine.history import FailingRun, History, SightedRun
 
 
-def on_box(
-    history: History, repo_key: str, box_key: str, run: FailingRun | LaneRun | SightedRun
-) -> RunOnBox:
+def on_box(history: History, repo_key: str, box_key: str, run: FailingRun | SightedRun) -> RunOnBox:
     """Return what identifies a run on a box: `vars` of it are fields of other shapes, too."""
     number, attempt = run.ci_run_id, run.run_attempt
     return RunOnBox(

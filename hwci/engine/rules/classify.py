@@ -14,10 +14,10 @@ from datetime import datetime
 from functools import cache
 from typing import Generic, NamedTuple, TypeVar
 
-from hwci.contract.failures.failures import ClassAndReason
+from hwci.contract.failures.failures import ClassAndReason, Review
 from hwci.contract.runs.commits import Commit
 from hwci.contract.vocabulary import REASONS, FailureClass, Reason, ReviewAction, Verdict
-from hwci.engine.facts import Product, Review, SuiteConfig
+from hwci.engine.facts import Product, SuiteConfig
 from hwci.engine.history import Decision, History, RunChanges
 from hwci.engine.rules.changes import ProductFiles, UnderTest, product_files
 from hwci.engine.rules.labels import Group
@@ -305,7 +305,7 @@ FIX_ROWS: tuple[Row[BeforeFix], ...] = (
 )
 
 _FIX_REASONS = {row.reason for row in FIX_ROWS}
-_REVIEWED = {
+REVIEWED = {
     ReviewAction.CONFIRM: Classification(FailureClass.REAL_FW_BUG, None),
     ReviewAction.DISMISS: Classification(FailureClass.DISMISSED, Reason.DISMISSED),
 }
@@ -409,7 +409,7 @@ class Classifier:
 
 def shown_class(review: Review | None, automatic: Classification) -> Classification:
     """Return the class that people see: "A review replaces the automatic label"."""
-    return automatic if review is None else _REVIEWED[review.action]
+    return automatic if review is None else REVIEWED[review.action]
 
 
 def _checks_of(rows: tuple[Row[Subject], ...], subject: Subject) -> _Checks:

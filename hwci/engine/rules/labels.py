@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from itertools import chain
 from uuid import UUID
 
+from hwci.contract.failures.failures import Review
 from hwci.contract.vocabulary import Label
-from hwci.engine.facts import Lane, Review
+from hwci.engine.facts import Lane, StoredReview
 from hwci.engine.history import Episode, Failure, History
 
 
@@ -81,11 +82,11 @@ def groups_at(history: History, episodes: Sequence[Episode]) -> list[Group]:
     return [_group([*members], reviews) for members in groups]
 
 
-def _reviews_of(history: History, failures: Iterable[Failure]) -> Mapping[UUID, Review]:
+def _reviews_of(history: History, failures: Iterable[Failure]) -> Mapping[UUID, StoredReview]:
     return history.reviews([failure.id for failure in failures if failure.reviewed])
 
 
-def _group(members: list[Failure], reviews: Mapping[UUID, Review]) -> Group:
+def _group(members: list[Failure], reviews: Mapping[UUID, StoredReview]) -> Group:
     if len(members) > 1:
         members.sort(key=lambda failure: failure.place)
     review = review_of((member.id for member in members if member.id in reviews), reviews)
@@ -93,7 +94,8 @@ def _group(members: list[Failure], reviews: Mapping[UUID, Review]) -> Group:
     return Group(tuple(members), label, review)
 
 
-def review_of(reviewed: Iterable[UUID], reviews: Mapping[UUID, Review]) -> Review | None:
+def review_of(reviewed: Iterable[UUID], reviews: Mapping[UUID, StoredReview]) -> Review | None:
     """Return the review of a group: it "carries the review written last among its members"."""
     members = (reviews[failure] for failure in reviewed)
-    return max(members, key=lambda review: review.number, default=None)
+    last = max(members, key=lambda stored: stored.number, default=None)
+    return None if last is None else last.review

@@ -20,7 +20,7 @@ from hwci.server.services.access import ADMINS, Member, role_now
 from hwci.server.services.audit import entry_of, name_of
 from hwci.server.services.known import known_scope, require_known_box
 from hwci.server.storage.ports import Reader, Writer
-from hwci.server.storage.records import AuditEntry, Box, BoxNote, User
+from hwci.server.storage.records import AuditEntry, Box, User, box_note
 from hwci.wire import boxes as wire
 from hwci.wire import limits
 from hwci.wire.queries import BoxesQuery, BoxNotesQuery
@@ -116,7 +116,7 @@ class Boxes(Service):
         def work(reader: Reader) -> ListPage[shapes.BoxNote]:
             require_known_box(reader, member, query.box_key)
             notes = reader.box_notes(member.org_id, query.box_key, query.offset, query.limit)
-            return query.page_of(notes, _note)
+            return query.page_of(notes)
 
         return await self._storage.read(work, organization=member.org_id, person=member.id)
 
@@ -128,18 +128,17 @@ class Boxes(Service):
             ClashError: there is the same note.
         """
         now, by = self._clock(), member.user
-        kept_note = BoxNote(
-            member.org_id, body.box_key, body.at or now, body.text, by.id, name_of(by)
-        )
+        actor = Actor(by.id, name_of(by))
+        note = box_note(member.org_id, body.box_key, body.at or now, body.text, actor)
 
         def work(writer: Writer) -> None:
             role_now(writer, member, ADMINS)
-            require_known_box(writer, member, kept_note.box_key)
-            writer.add_box_note(kept_note)
-            writer.add_audit(member.org_id, _noted(member, now, "box.note_added", kept_note))
+            require_known_box(writer, member, note.box_key)
+            writer.add_box_note(member.org_id, note)
+            writer.add_audit(member.org_id, _noted(member, now, "box.note_added", note))
 
         await self._storage.write(work, organization=member.org_id)
-        return _note(kept_note)
+        return note
 
     async def remove_note(self, member: Member, note_id: UUID | None) -> None:
         """Delete a note. Raises `NotFoundError`."""
@@ -204,14 +203,9 @@ def end_keys_of(writer: Writer, org_id: UUID, user: User, now: datetime) -> None
             writer.add_audit(org_id, entry_of(user, now, "box.key_ended", box.id, name=box.name))
 
 
-def _noted(member: Member, now: datetime, action: str, note: BoxNote) -> AuditEntry:
+def _noted(member: Member, now: datetime, action: str, note: shapes.BoxNote) -> AuditEntry:
     details = {"name": note.box_key, "note": note.text}
     return entry_of(member.user, now, action, note.id, **details)
-
-
-def _note(note: BoxNote) -> shapes.BoxNote:
-    by = Actor(id=note.by_id, name=note.by_name)
-    return shapes.BoxNote(id=note.id, box_key=note.box_key, at=note.at, text=note.text, by=by)
 
 
 def _to_install(box: Box, token: str, expires_at: datetime) -> wire.BoxInstallAnswer:

@@ -23,9 +23,10 @@ from typing import Protocol, TypeVar
 from uuid import UUID
 
 from hwci.analysis.outcomes import RecordedRuns
+from hwci.contract.boxes.boxes import BoxNote
 from hwci.contract.runs.merges import Merge
 from hwci.contract.runs.runs import Run, RunDetail, RunTest, TestCounts
-from hwci.engine.facts import Facts, Report, Review, SuiteConfig
+from hwci.engine.facts import Facts, Report, StoredReview, SuiteConfig
 from hwci.engine.history import ANYWHERE, EVERYTHING, Episode, Listing, Scope, Where
 from hwci.engine.periods import Period
 from hwci.server.deadline import ANSWER_SECONDS, Deadline
@@ -39,7 +40,6 @@ from hwci.server.storage.audit_chain import AuditRow
 from hwci.server.storage.records import (
     AuditEntry,
     Box,
-    BoxNote,
     Checked,
     Decided,
     Event,
@@ -158,7 +158,7 @@ class BoxesWriter(Boxes, Protocol):
     def touch_box(self, org_id: UUID, box_id: UUID, at: datetime) -> None:
         """Record that a box sent something; its live runs that are not lost stay alive with it."""
 
-    def add_box_note(self, note: BoxNote) -> None:
+    def add_box_note(self, org_id: UUID, note: BoxNote) -> None:
         """Keep a new note. Raises `ClashError("text")`: there is the same one."""
 
     def remove_box_note(self, org_id: UUID, note_id: UUID) -> BoxNote | None:
@@ -327,7 +327,7 @@ class RecordsWriter(Records, Protocol):
     def drop_replaced(self, org_id: UUID, before: datetime) -> None:
         """Delete what `replaced` counts."""
 
-    def put_review(self, org_id: UUID, failure_id: UUID, review: Review) -> None:
+    def put_review(self, org_id: UUID, failure_id: UUID, review: StoredReview) -> None:
         """Keep a review at a failure; `review.number` is ignored: it gets the next number."""
 
     def drop_reviews(self, org_id: UUID, failure_ids: Sequence[UUID]) -> None:

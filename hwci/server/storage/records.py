@@ -11,6 +11,8 @@ from datetime import datetime
 from enum import StrEnum
 from uuid import UUID, uuid5
 
+from hwci.contract.boxes.boxes import BoxNote
+from hwci.contract.people import Actor
 from hwci.contract.runs.commits import ChangeList
 from hwci.contract.vocabulary import (
     Role,
@@ -221,21 +223,9 @@ class Box:
     last_seen_at: datetime | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class BoxNote:
-    """What a person did to the box of this name, and when. It stays when the box is removed."""
-
-    org_id: UUID
-    box_key: str
-    at: datetime
-    text: str
-    by_id: UUID
-    by_name: str
-
-    @property
-    def id(self) -> UUID:
-        """The id: one note says the same of a box at one time."""
-        return uuid5(self.org_id, repr((self.box_key, self.at.isoformat(), self.text)))
+def box_note(org_id: UUID, box_key: str, at: datetime, text: str, by: Actor) -> BoxNote:
+    """Return a note with its id: one note says the same of a box at one time."""
+    return BoxNote(uuid5(org_id, repr((box_key, at.isoformat(), text))), box_key, at, text, by)
 
 
 class SentKind(StrEnum):

@@ -4,15 +4,16 @@
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
+from hwci.contract.failures.failures import Review
+from hwci.contract.people import Actor
 from hwci.contract.runs.commits import ChangeList, Commit
 from hwci.contract.runs.merges import Merge
 from hwci.contract.runs.products import Links, Targets
 from hwci.contract.vocabulary import Outcome, ReviewAction, Role, Trigger, Verdict
-from hwci.engine.facts import FailureKey, Lane, Product, Report, Review, SuiteConfig, TestItem
+from hwci.engine.facts import FailureKey, Lane, Product, Report, StoredReview, SuiteConfig, TestItem
 from hwci.server.storage.records import (
     AuditEntry,
     Box,
-    BoxNote,
     CiKey,
     Identity,
     Invite,
@@ -24,6 +25,7 @@ from hwci.server.storage.records import (
     RunHead,
     Session,
     User,
+    box_note,
 )
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -44,7 +46,7 @@ READER_KEY = ReaderKey(
     UUID(int=32), ACME.id, "wall", b"key digest", NOON, products=(Product("fw", "hil"),)
 )
 BOX = Box(UUID(int=51), ACME.id, "b1", NOON, b"install", NOON + timedelta(hours=24))
-BOX_NOTE = BoxNote(ACME.id, "b1", NOON, "größer", ADA.id, "Ada")
+BOX_NOTE = box_note(ACME.id, "b1", NOON, "größer", Actor(ADA.id, "Ada"))
 ENTRY = AuditEntry(UUID(int=41), NOON, ADA.id, "confirm", "failure", {"reason": "größer"})
 
 PASS = TestItem("boot", Outcome.PASS, 1, 0.25)
@@ -82,7 +84,7 @@ CONFIG = SuiteConfig(
     targets=Targets(merges_checked=95.5),
 )
 FAILURE = FailureKey(Lane("fw", "hil", "flash", "b1", "main"), "bbbbbbb")
-REVIEW = Review(FAILURE, ReviewAction.CONFIRM, str(ADA.id), "Ada", NOON, number=0)
+REVIEW = StoredReview(FAILURE, Review(ReviewAction.CONFIRM, Actor(ADA.id, "Ada"), NOON))
 RUN_HEAD = RunHead(
     "fw",
     "hil",

@@ -9,7 +9,7 @@ from datetime import datetime
 from uuid import UUID
 
 from hwci.contract.runs.merges import Merge
-from hwci.engine.facts import Facts, Product, Report, Review, SuiteConfig
+from hwci.engine.facts import Facts, Product, Report, StoredReview, SuiteConfig
 from hwci.engine.full_history import FullHistory
 
 
@@ -20,7 +20,7 @@ class Kept:
         self.announcements: dict[tuple[str, str | None, str], Merge] = {}
         self.reports: list[Report] = []
         self.configs: dict[Product, SuiteConfig] = {}
-        self.reviews: dict[UUID, Review] = {}
+        self.reviews: dict[UUID, StoredReview] = {}
 
     def announce(self, _org_id: UUID, announcement: Merge, _at: datetime) -> None:
         identity = (announcement.repo_key, announcement.suite, announcement.sha)
@@ -32,7 +32,7 @@ class Kept:
     def put_config(self, _org_id: UUID, config: SuiteConfig, _at: datetime) -> None:
         self.configs[Product(config.repo_key, config.suite)] = config
 
-    def put_review(self, _org_id: UUID, failure_id: UUID, review: Review) -> None:
+    def put_review(self, _org_id: UUID, failure_id: UUID, review: StoredReview) -> None:
         number = max((kept.number for kept in self.reviews.values()), default=0) + 1
         self.reviews[failure_id] = replace(review, number=number)
 

@@ -7,8 +7,10 @@ from functools import partial
 
 import pytest
 
+from hwci.contract.failures.failures import Review
+from hwci.contract.people import Actor
 from hwci.contract.vocabulary import ReviewAction
-from hwci.engine.facts import Review
+from hwci.engine.facts import StoredReview
 from hwci.engine.history import Scope
 from hwci.server.storage.opening import open_storage
 from hwci.server.storage.ports import Writer
@@ -49,7 +51,7 @@ def review(draw: random.Random, kept: Kept, both: Sequence[Writer | Kept]) -> No
     for writer in both if failures and draw.random() < 0.8 else ():
         failure = failures[len(failures) // 2]
         action = list(ReviewAction)[len(failures) % 2]
-        word = Review(failure.key, action, str(ORG), "Ada", NOON, number=0)
+        word = StoredReview(failure.key, Review(action, Actor(ORG, "Ada"), NOON))
         writer.put_review(ORG, failure.id, word)
     for writer in both if draw.random() < 0.2 else ():
         writer.drop_reviews(ORG, reviewed[:1])

@@ -8,7 +8,7 @@ from uuid import UUID
 import pytest
 
 from hwci.contract.vocabulary import Role
-from hwci.engine.facts import Part, Review
+from hwci.engine.facts import Part, StoredReview
 from hwci.server.storage.records import Box, Invite, Membership, OpenSession, SignedIn
 from hwci.server.storage.sql import codec
 from hwci.server.storage.sql.columns import column, columns_of, optional
@@ -53,7 +53,7 @@ def test_fields_of_fields_are_columns_in_their_order() -> None:
 
 
 def test_what_is_kept_elsewhere_is_no_column_and_is_given_by_name() -> None:
-    columns = columns_of(Review, elsewhere=("number",))
+    columns = columns_of(StoredReview, elsewhere=("number",))
 
     assert "number" not in columns.names
     assert columns.read(columns.row(REVIEW), number=7) == replace(REVIEW, number=7)

@@ -10,7 +10,7 @@ from uuid import UUID
 import pytest
 
 from hwci.contract.vocabulary import Outcome, ReviewAction, Role
-from hwci.engine.facts import Part, Product, Report, failure_id
+from hwci.engine.facts import Part, Product, Report, StoredReview, failure_id
 from hwci.engine.history import Scope
 from hwci.engine.periods import Period
 from hwci.server.errors import ClashError
@@ -374,17 +374,20 @@ class TestRecords:
         self, storage: Storage
     ) -> None:
         other_key = FAILURE._replace(sha="eeeeeee")
-        other = replace(REVIEW, key=other_key, action=ReviewAction.DISMISS, number=99)
+        other = StoredReview(
+            other_key, replace(REVIEW.review, action=ReviewAction.DISMISS), number=99
+        )
+        later = StoredReview(FAILURE, replace(REVIEW.review, at=LATER))
         first_id, other_id = (failure_id(ACME.id, key) for key in (FAILURE, other_key))
 
         def review(writer: Writer) -> None:
             writer.put_review(ACME.id, first_id, REVIEW)
             writer.put_review(ACME.id, other_id, other)
-            writer.put_review(ACME.id, first_id, replace(REVIEW, at=LATER))
+            writer.put_review(ACME.id, first_id, later)
 
         await storage.write(review)
         kept = await storage.read(lambda r: r.history(ACME.id).reviews())
-        assert kept[first_id] == replace(REVIEW, at=LATER, number=kept[first_id].number)
+        assert kept[first_id] == replace(later, number=kept[first_id].number)
         assert kept[other_id] == replace(other, number=kept[other_id].number)
         assert kept[other_id].number < kept[first_id].number
         facts = await storage.read(lambda r: r.facts(ACME.id))

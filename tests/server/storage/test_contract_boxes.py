@@ -11,7 +11,7 @@ from hwci.contract.vocabulary import Trigger
 from hwci.engine.periods import Period
 from hwci.server.errors import ClashError
 from hwci.server.storage.ports import Storage, Writer
-from hwci.server.storage.records import Box, LiveRun, RunHead
+from hwci.server.storage.records import Box, LiveRun, RunHead, box_note
 from tests.server.storage.examples import ACME, BOX, BOX_NOTE, NOON, OTHER, REPORT
 
 LATER = NOON + timedelta(hours=1)
@@ -242,12 +242,14 @@ async def test_names_that_only_reports_have_are_listed_latest_first(storage: Sto
 
 
 async def test_notes_are_listed_latest_first_in_their_organization_alone(storage: Storage) -> None:
-    later, elsewhere = replace(BOX_NOTE, at=LATER), replace(BOX_NOTE, org_id=OTHER.id)
-    other = replace(BOX_NOTE, box_key="b2", at=LATER + timedelta(hours=1))
+    later = box_note(ACME.id, "b1", LATER, BOX_NOTE.text, BOX_NOTE.by)
+    elsewhere = box_note(OTHER.id, "b1", NOON, BOX_NOTE.text, BOX_NOTE.by)
+    other = box_note(ACME.id, "b2", LATER + timedelta(hours=1), BOX_NOTE.text, BOX_NOTE.by)
 
     def work(writer: Writer) -> None:
-        for note in (BOX_NOTE, later, elsewhere, other):
-            writer.add_box_note(note)
+        for note in (BOX_NOTE, later, other):
+            writer.add_box_note(ACME.id, note)
+        writer.add_box_note(OTHER.id, elsewhere)
 
     await storage.write(work)
     found = await storage.read(lambda r: r.box_notes(ACME.id, None, 0, 2))
@@ -258,7 +260,7 @@ async def test_notes_are_listed_latest_first_in_their_organization_alone(storage
     assert latest == {"b1": later}
 
     with pytest.raises(ClashError) as clash:
-        await storage.write(lambda w: w.add_box_note(later))
+        await storage.write(lambda w: w.add_box_note(ACME.id, later))
     assert clash.value.field == "text"
     assert await storage.write(lambda w: w.remove_box_note(ACME.id, later.id)) == later
     assert await storage.write(lambda w: w.remove_box_note(ACME.id, later.id)) is None

@@ -19,10 +19,12 @@ from uuid import uuid4
 
 import pytest
 
+from hwci.contract.failures.failures import Review
+from hwci.contract.people import Actor
 from hwci.contract.runs.merges import Merge
 from hwci.contract.runs.runs import RunTest
 from hwci.contract.vocabulary import ReviewAction
-from hwci.engine.facts import Report, Review, SuiteConfig
+from hwci.engine.facts import Report, StoredReview, SuiteConfig
 from hwci.engine.history import Decision, Episode, Scope
 from hwci.server.app.operating import migrate
 from hwci.server.clock import system_clock
@@ -262,7 +264,7 @@ def _review(choice: int, writer: Writer) -> None:
         writer.drop_reviews(ORG, [failure.id])
     else:
         action = list(ReviewAction)[choice % 2]
-        word = Review(failure.key, action, str(ORG), "Ada", NOON, number=0)
+        word = StoredReview(failure.key, Review(action, Actor(ORG, "Ada"), NOON))
         writer.put_review(ORG, failure.id, word)
 
 

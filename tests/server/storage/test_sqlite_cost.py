@@ -14,9 +14,11 @@ from typing import NamedTuple
 
 import pytest
 
+from hwci.contract.failures.failures import Review
+from hwci.contract.people import Actor
 from hwci.contract.runs.commits import ChangeList, Commit
 from hwci.contract.vocabulary import Outcome, ReviewAction, RunStatus
-from hwci.engine.facts import Facts, FailureKey, Lane, Report, Review, TestItem, run_record_id
+from hwci.engine.facts import Facts, FailureKey, Lane, Report, StoredReview, TestItem, run_record_id
 from hwci.engine.history import Scope
 from hwci.engine.page import tables
 from hwci.engine.page.reading import read_failures
@@ -424,7 +426,8 @@ def test_reviews_of_other_days_cost_a_page_nothing(connection: Connection) -> No
         and one.last_started_at < NOON + timedelta(hours=150)
     ]
     for one in others:
-        word = Review(one.key, ReviewAction.DISMISS, str(ORG), "Ada", NOON, number=0)
+        review = Review(ReviewAction.DISMISS, Actor(ORG, "Ada"), NOON)
+        word = StoredReview(one.key, review)
         writer.put_review(ORG, one.id, word)
     assert len(others) > 150
     assert page() < 1.1 * before

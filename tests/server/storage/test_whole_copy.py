@@ -136,7 +136,7 @@ def add_live_run(writer: Writer) -> None:
     writer.put_report(ACME.id, REPORT, NOON)
     writer.put_report(ACME.id, replace(REPORT, conclusion="another"), NOON)  # one was replaced
     writer.add_box(BOX)
-    writer.add_box_note(BOX_NOTE)
+    writer.add_box_note(ACME.id, BOX_NOTE)
     writer.put_live_run(LIVE_RUN)
     live = RunTest("boot", Outcome.PASS, 1)
     writer.put_live_tests(ACME.id, LIVE_RUN.id, [live])

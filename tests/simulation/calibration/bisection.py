@@ -21,7 +21,7 @@ from hwci.analysis.flaky.weighing import (
     most_telling,
     rounds_needed,
 )
-from hwci.contract.flaky.bisection import AT_ONCE_MAX
+from hwci.contract.limits import AT_ONCE_MAX
 from tests.simulation.calibration.page import CHANCES, Line, Part, reliability, share, table
 
 RUN_MINUTES = 5

@@ -8,9 +8,10 @@ from datetime import datetime
 from typing import NamedTuple
 from uuid import UUID
 
-from hwci.contract.failures.failures import ResolvedFailure, ReviewedFailures
+from hwci.contract.failures.failures import ResolvedFailure, Review, ReviewedFailures
+from hwci.contract.people import Actor
 from hwci.contract.vocabulary import ReviewAction
-from hwci.engine.facts import Review
+from hwci.engine.facts import StoredReview
 from hwci.engine.page import failures
 from hwci.engine.rules import reviews
 from hwci.engine.rules.labels import group_of
@@ -102,11 +103,9 @@ def _carry_out(writer: Writer, member: Member, now: datetime, decided: _Decided)
     org_id, plan, by = member.org_id, decided.plan, member.user
     writer.drop_reviews(org_id, plan.drop)
     if decided.action is not None and plan.store_at is not None:
-        name = name_of(by)  # their present name (contract, "CI metrics")
-        review = Review(
-            plan.store_at.key, decided.action, str(by.id), name, now, 0, **decided.written
-        )
-        writer.put_review(org_id, plan.store_at.id, review)
+        actor = Actor(by.id, name_of(by))  # their present name (contract, "CI metrics")
+        review = Review(decided.action, actor, now, **decided.written)
+        writer.put_review(org_id, plan.store_at.id, StoredReview(plan.store_at.key, review))
     after = _shown(writer, org_id, decided.failure_id)
     details = {**_details(plan, after), **decided.written}
     writer.add_audit(
@@ -122,7 +121,7 @@ def _see_that_none_was_made_meanwhile(writer: Writer, org_id: UUID, request: One
         raise NotFoundError("Failure not found")
     review = group_of(history, failure).review
     if (review and review.at) != request.seen_review_at:
-        who = "A review was reset" if review is None else f"{review.by_name} reviewed it"
+        who = "A review was reset" if review is None else f"{review.by.name} reviewed it"
         where = _where(writer, org_id, request.failure_id)
         raise ConflictError(f"{where}: {who} meanwhile. Nothing was changed.")
 

@@ -257,7 +257,13 @@ class _Export:
             seen = {"last_seen_at": box.last_seen_at, "last_started_at": last}
             self._file.add("boxes", [dict(body) | seen])
         for note in self._reader.box_notes(self._org_id, None, 0, limits.INTEGER_MAX).items:
-            note_body = KeptBoxNote.model_validate(note, from_attributes=True)
+            note_body = KeptBoxNote(
+                box_key=note.box_key,
+                at=note.at,
+                text=note.text,
+                by_id=note.by.id,
+                by_name=note.by.name,
+            )
             self._file.add_sent("box_note", note_body.model_dump_json().encode(), note_body.at)
             self._file.add("box_notes", [dict(note_body)])
 

@@ -23,15 +23,16 @@ from uuid import UUID, uuid4
 import jiter
 from pydantic import ValidationError
 
+from hwci.contract.people import Actor
 from hwci.contract.runs.merges import Merge
-from hwci.engine.facts import Product, Report, Review, SuiteConfig, failure_id
+from hwci.engine.facts import Product, Report, StoredReview, SuiteConfig, failure_id
 from hwci.server.errors import ClashError, StorageError
 from hwci.server.services.runs.live_runs import end_run
 from hwci.server.services.transfer import layout
 from hwci.server.services.transfer.exporting import digested
 from hwci.server.services.transfer.sent import BODIES, KeptBox, KeptBoxNote, KeptReview, Sent
 from hwci.server.storage.ports import Writer
-from hwci.server.storage.records import Box, BoxNote
+from hwci.server.storage.records import Box, box_note
 from hwci.server.storage.run_records import record_id_of
 from hwci.wire import limits
 from hwci.wire.base import parse_time
@@ -270,7 +271,7 @@ def keep(writer: Writer, org_id: UUID, sent: Sent, now: datetime) -> bool:
         case KeptBox() as body:
             return _keep_box(writer, Box(uuid4(), org_id, body.box_key, body.created_at))
         case KeptBoxNote() as body:
-            return _keep_box_note(writer, BoxNote(org_id, **dict(body)))
+            return _keep_box_note(writer, org_id, body)
         case _:
             return False
 
@@ -301,7 +302,7 @@ def _keep_config(writer: Writer, org_id: UUID, config: SuiteConfig, at: datetime
     return True
 
 
-def _keep_review(writer: Writer, org_id: UUID, review: Review) -> bool:
+def _keep_review(writer: Writer, org_id: UUID, review: StoredReview) -> bool:
     failure = failure_id(org_id, review.key)
     if writer.history(org_id).reviews([failure]):
         return False
@@ -317,9 +318,10 @@ def _keep_box(writer: Writer, box: Box) -> bool:
     return True
 
 
-def _keep_box_note(writer: Writer, note: BoxNote) -> bool:
+def _keep_box_note(writer: Writer, org_id: UUID, body: KeptBoxNote) -> bool:
+    by = Actor(body.by_id, body.by_name)
     try:
-        writer.add_box_note(note)
+        writer.add_box_note(org_id, box_note(org_id, body.box_key, body.at, body.text, by))
     except ClashError:
         return False
     return True

@@ -12,6 +12,8 @@ from uuid import UUID
 
 from pydantic import TypeAdapter, model_validator
 
+from hwci.contract.failures.failures import Review
+from hwci.contract.people import Actor
 from hwci.contract.runs.merges import Merge
 from hwci.contract.vocabulary import ReviewAction
 from hwci.engine import facts
@@ -39,20 +41,19 @@ class KeptReview(CiBody):
     issue: Address | None = None
 
     @classmethod
-    def of(cls, review: facts.Review) -> Self:
+    def of(cls, stored: facts.StoredReview) -> Self:
         """Make the body of a review."""
-        written = {
-            name: getattr(review, name) for name in ("action", "by_name", "at", "note", "issue")
-        }
-        key = review.key.lane._asdict() | {"sha": review.key.sha}
-        return cls(**key, **written, by_id=UUID(review.by_id))
+        written = vars(stored.review).copy()
+        by = written.pop("by")
+        key = stored.key.lane._asdict() | {"sha": stored.key.sha}
+        return cls(**key, **written, by_id=by.id, by_name=by.name)
 
-    def fact(self) -> facts.Review:
+    def fact(self) -> facts.StoredReview:
         """Return the review."""
         lane = facts.Lane(self.repo_key, self.suite, self.test_id, self.box_key, self.branch)
-        key, by_id = facts.FailureKey(lane, self.sha), str(self.by_id)
-        written = (self.action, by_id, self.by_name, self.at)
-        return facts.Review(key, *written, number=0, note=self.note, issue=self.issue)
+        by = Actor(self.by_id, self.by_name)
+        review = Review(self.action, by, self.at, self.note, self.issue)
+        return facts.StoredReview(facts.FailureKey(lane, self.sha), review)
 
 
 class KeptReport(RunReport):

@@ -7,7 +7,7 @@ the value of a row. This module knows no table and no statement.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 from operator import attrgetter
@@ -34,6 +34,10 @@ class Columns(Generic[Value]):
     def of(self, table: str) -> str:
         """Return what a SELECT lists. `table`: its name in that statement."""
         return selected(table, self.names)
+
+    def called(self, *names: str) -> "Columns[Value]":
+        """Return the same columns with other names."""
+        return replace(self, names=names)
 
     def named(self, value: Value) -> dict[str, object]:
         """Return what each column has of a value."""

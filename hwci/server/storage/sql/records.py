@@ -11,7 +11,7 @@ from uuid import UUID, uuid4
 
 from hwci.analysis.outcomes import RecordedRuns
 from hwci.contract.runs.merges import Merge
-from hwci.engine.facts import Facts, Product, Report, Review, SuiteConfig
+from hwci.engine.facts import Facts, Product, Report, StoredReview, SuiteConfig
 from hwci.engine.history import EVERYTHING, Episode, Listing, Scope
 from hwci.engine.rules.merges import count_checks
 from hwci.server.storage.records import Decided, SentKind
@@ -202,7 +202,7 @@ class RecordRows(Rows):
         values = (*row, digests.of_values(*row), self.version(org_id))
         self._connection.execute(_PUT_CONFIG, values)
 
-    def put_review(self, org_id: UUID, failure_id: UUID, review: Review) -> None:
+    def put_review(self, org_id: UUID, failure_id: UUID, review: StoredReview) -> None:
         last = self._count(
             "SELECT coalesce(max(number), 0) FROM review WHERE org_id = ?", org_id.bytes
         )

@@ -9,10 +9,12 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from hwci.contract.boxes.boxes import BoxNote
+from hwci.contract.people import Actor
 from hwci.engine.history import ANYWHERE, EVERYTHING, Listing, Scope, Where
 from hwci.engine.periods import Period
 from hwci.server.errors import ClashError
-from hwci.server.storage.records import Box, BoxNote
+from hwci.server.storage.records import Box
 from hwci.server.storage.sql.codec import from_micros, from_micros_or_none, to_micros
 from hwci.server.storage.sql.columns import columns_of
 from hwci.server.storage.sql.connection import Query
@@ -35,7 +37,7 @@ FROM name
 WHERE key IS NOT NULL
 """
 _BOX = columns_of(Box)
-_NOTE = columns_of(BoxNote)
+_NOTE = columns_of(BoxNote, by=columns_of(Actor).called("by_id", "by_name"))
 
 _SELECT_BOX = f"SELECT {_BOX.of('b')} FROM box b"
 _SELECT_LISTED = f"""
@@ -185,10 +187,10 @@ class BoxRows(Rows):
         )
         return {note.box_key: note for note in map(_NOTE.read, rows)}
 
-    def add_box_note(self, note: BoxNote) -> None:
+    def add_box_note(self, org_id: UUID, note: BoxNote) -> None:
         added = self._connection.execute(
-            f"{insert('box_note', ('id', *_NOTE.names))} ON CONFLICT (org_id, id) DO NOTHING",
-            (note.id.bytes, *_NOTE.row(note)),
+            f"{insert('box_note', ('org_id', *_NOTE.names))} ON CONFLICT (org_id, id) DO NOTHING",
+            (org_id.bytes, *_NOTE.row(note)),
         )
         if not added.rowcount:
             raise ClashError("text")

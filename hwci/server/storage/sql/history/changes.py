@@ -12,11 +12,13 @@ from functools import cached_property
 from typing import Any
 from uuid import UUID
 
+from hwci.contract.failures.failures import Review
+from hwci.contract.people import Actor
 from hwci.contract.runs.commits import ChangeList
-from hwci.engine.facts import Product, Review, SuiteConfig
+from hwci.engine.facts import Product, StoredReview, SuiteConfig
 from hwci.engine.history import Place, ReportOrder, RunChanges
 from hwci.server.storage.sql import codec
-from hwci.server.storage.sql.columns import columns_of
+from hwci.server.storage.sql.columns import column, columns_of
 from hwci.server.storage.sql.history.answers import Answers
 from hwci.server.storage.sql.reports import report_rows
 
@@ -90,7 +92,8 @@ WHERE c.org_id = ? AND c.repo_key = ? AND c.base_sha = ?
 {_IN_ORDER}
 """
 
-REVIEW = columns_of(Review, elsewhere=("number",))
+_BY = columns_of(Actor, id=column("by_id", str, UUID), name=column("by_name"))
+REVIEW = columns_of(StoredReview, elsewhere=("number",), review=columns_of(Review, by=_BY))
 """What a row of `review` has of a review; its number follows the one before."""
 _SELECT_REVIEW = f"SELECT w.failure_id, w.number, {REVIEW.of('w')} FROM review w WHERE w.org_id = ?"
 
@@ -179,7 +182,7 @@ class ChangesAnswers(Answers):
             for repo_key, suite, body in rows
         }
 
-    def reviews(self, failures: Iterable[UUID] | None = None) -> Mapping[UUID, Review]:
+    def reviews(self, failures: Iterable[UUID] | None = None) -> Mapping[UUID, StoredReview]:
         if failures is None:
             rows = self._connection.rows(_SELECT_REVIEW, (self._org,))
         else:

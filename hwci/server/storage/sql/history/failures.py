@@ -14,6 +14,7 @@ from itertools import chain, islice
 from typing import Any
 from uuid import UUID
 
+from hwci.contract.failures.failures import EvidenceRun
 from hwci.contract.vocabulary import Outcome
 from hwci.engine.derived.rows import Bench, Track
 from hwci.engine.facts import FailureKey, Lane, Product, TestKey
@@ -22,7 +23,6 @@ from hwci.engine.history import (
     FailingRun,
     Failure,
     LaneCommit,
-    LaneRun,
     Listing,
     Place,
     Scope,
@@ -152,8 +152,8 @@ ORDER BY r.started_at, r.run_id, r.run_attempt
 """
 _LANE_RUNS = """
 SELECT
-  r.template_id, p.tests, r.durations, r.started_at, r.ci_run_id, r.run_attempt, r.workflow,
-  r.branch, r.ci_run, i.outcome, i.attempts, i.verdict, i.message
+  r.template_id, p.tests, r.durations, r.started_at, r.ci_run_id, r.run_attempt, r.record_id,
+  r.ci_run, r.workflow, r.branch, i.outcome, i.attempts, i.verdict, i.message
 FROM report r INDEXED BY report_commit
 JOIN template p ON p.org_id = r.org_id AND p.id = r.template_id
 LEFT JOIN item i ON i.org_id = r.org_id AND i.report_id = r.id AND i.test = ?
@@ -325,7 +325,7 @@ class FailureAnswers(Answers):
         line = Line(lane.repo_key, Track(Bench(product, lane.box_key), lane.branch))
         return next(((line, number) for (number,) in rows), None)
 
-    def _lane_runs(self, bench: Bench, test: int, sha: str) -> list[LaneRun]:
+    def _lane_runs(self, bench: Bench, test: int, sha: str) -> list[EvidenceRun]:
         """Return what a test did on a commit and a box, on any branch, by start."""
         rows = self._connection.rows(_LANE_RUNS, (test, self._org, *bench, sha))
         return [
@@ -387,21 +387,22 @@ def _first_commits(
     return places
 
 
-def _lane_run(columns: Sequence[Any], index: int) -> LaneRun:
+def _lane_run(columns: Sequence[Any], index: int) -> EvidenceRun:
     """Return the run of a row of `_LANE_RUNS`. `index`: the place of its test in the report."""
-    durations, at, ci_run_id, run_attempt, workflow, branch, ci_run, *item = columns
+    durations, at, run_id, run_attempt, record_id, ci_run, workflow, branch, *item = columns
     outcome, *_ = item
     result = codec.unpack_item(None if outcome is None else item)
-    return LaneRun(
+    return EvidenceRun(
         started_at=codec.from_micros(at),
-        ci_run_id=ci_run_id,
+        run_id=run_id,
         run_attempt=run_attempt,
+        run_record_id=codec.uuid_of(record_id),
+        ci_run=ci_run,
         workflow=workflow,
         branch=branch,
         outcome=result.outcome,
         attempts=result.attempts,
-        verdict=result.verdict,
         duration_s=codec.unpack_durations(durations)[index],
+        verdict=result.verdict,
         message=result.message,
-        ci_run=ci_run,
     )
