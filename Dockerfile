@@ -9,7 +9,7 @@ RUN python -m venv /opt/hwci
 WORKDIR /source
 COPY pyproject.toml README.md LICENSE ./
 COPY hwci ./hwci
-RUN /opt/hwci/bin/pip install --no-cache-dir --disable-pip-version-check ".[server,postgres,valkey,prometheus]"
+RUN /opt/hwci/bin/pip install --no-cache-dir --disable-pip-version-check ".[server,postgres,valkey]"
 
 FROM python:3.13-slim-trixie
 LABEL org.opencontainers.image.title="hwci" \

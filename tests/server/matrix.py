@@ -219,6 +219,7 @@ ROWS = {
     f"GET {ORG}/ci-analysis/times-to-fix": FIGURES,
     f"GET {ORG}/ci-analysis/days": FIGURES,
     f"GET {ORG}/ci-analysis/trends": FIGURES,
+    f"GET {ORG}/ci-analysis/fleet": FIGURES,
     f"GET {ORG}/ci-analysis/page": Row(By.MEMBER, 200, metrics=True),
     f"GET {ORG}/ci-analysis/box": Row(By.READER, 200, metrics=True, query=A_BOX),
     f"GET {ORG}/ci-analysis/test": Row(By.READER, 200, metrics=True, query=A_TEST),

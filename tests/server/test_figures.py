@@ -2,7 +2,6 @@
 """Figures for Prometheus (contract, "Everywhere": `/metrics`)."""
 
 import asyncio
-import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Any
@@ -14,7 +13,6 @@ from aiohttp import web
 from prometheus_client.parser import text_string_to_metric_families
 
 from hwci.server.app import serving
-from hwci.server.errors import SettingsError
 from hwci.server.http.connections.runner import AROUND
 from hwci.server.http.figures import Figures
 from hwci.server.settings import Settings
@@ -153,9 +151,3 @@ def alone(handler: Callable[[web.Request], Awaitable[web.StreamResponse]]) -> we
 async def test_figures_stand_there_only_when_asked_for() -> None:
     async with serving(Settings(database="memory:", port=0)) as server:
         assert (await asyncio.to_thread(ask, server.url, "GET", "/metrics")).status == 404
-
-
-def test_without_its_client_figures_stop_the_server(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "prometheus_client", None)
-    with pytest.raises(SettingsError, match=r"-m pip install .*'prometheus-client>="):
-        Figures()

@@ -11,7 +11,6 @@ from time import perf_counter
 from aiohttp import web
 from aiohttp.typedefs import Handler
 
-from hwci.server.errors import SettingsError, pip_install
 from hwci.server.http.connections.runner import AROUND, Handle
 
 PATH = "/metrics"
@@ -24,14 +23,8 @@ class Figures:
     """The figures of one server."""
 
     def __init__(self) -> None:
-        """Raises `SettingsError` if the library is not installed."""
-        try:
-            import prometheus_client as prometheus  # noqa: PLC0415 - an extra of its own
-        except ImportError as fault:
-            raise SettingsError(
-                "HWCI_PROMETHEUS is set, and the client of Prometheus is not installed",
-                f"run: {pip_install('prometheus')}",
-            ) from fault
+        import prometheus_client as prometheus  # noqa: PLC0415 - few servers are asked for them
+
         self._write = prometheus.generate_latest
         self._type = prometheus.CONTENT_TYPE_LATEST
         self._all = prometheus.CollectorRegistry()

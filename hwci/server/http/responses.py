@@ -84,7 +84,8 @@ def answer(endpoint: Endpoint, body: object) -> web.StreamResponse:
         return body
     if body is None:
         return web.Response(status=endpoint.status)
-    return json_answer(_written(endpoint, body), endpoint.status)
+    data = _written(endpoint, body)
+    return web.Response(body=data, status=endpoint.status, content_type=endpoint.media)
 
 
 def json_answer(data: bytes, status: int) -> web.Response:
@@ -93,7 +94,7 @@ def json_answer(data: bytes, status: int) -> web.Response:
 
 
 def _written(endpoint: Endpoint, body: object) -> bytes:
-    """Return the answer of an endpoint as bytes; it may be JSON already."""
+    """Return the answer of an endpoint as bytes, which it may be already."""
     if isinstance(body, bytes):
         return body
     assert endpoint.answer is not None

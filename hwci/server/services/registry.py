@@ -18,6 +18,7 @@ from hwci.server.services.analysis.causes import Causes
 from hwci.server.services.analysis.commits import Commits
 from hwci.server.services.analysis.explanations import Explanations
 from hwci.server.services.analysis.flaky_tests import FlakyTests
+from hwci.server.services.analysis.fleet import Fleet
 from hwci.server.services.analysis.incidents import Incidents
 from hwci.server.services.analysis.lost_boards import LostBoards
 from hwci.server.services.analysis.merges import MergeAnalysis
@@ -84,6 +85,7 @@ class Services:
     organizations: Organizations
     own_account: OwnAccount
     page_figures: PageFigures
+    fleet: Fleet
     quota: Quota
     rate_limits: RateLimits
     retention: Retention
@@ -150,6 +152,7 @@ def make_services(tools: Tools, settings: Settings) -> Services:
         organizations=Organizations(storage, clock),
         own_account=OwnAccount(storage, clock, tools.passwords),
         page_figures=PageFigures(storage, clock),
+        fleet=Fleet(storage, clock),
         quota=Quota(storage, clock, settings),
         rate_limits=RateLimits(tools.limiter, settings),
         retention=Retention(storage, Evenness(clock)),

@@ -159,4 +159,9 @@ PAGE_FIGURES = Endpoint(
     "What the dashboard's metrics page shows beside `ci-metrics`, as one answer",
     query=PageFiguresQuery, answer=PageFigures, metrics=True, tagged=True, called=False
 )
+FLEET = Endpoint(
+    "metrics.fleet", "GET", "/api/orgs/{orgId}/ci-analysis/fleet", Who.READER,
+    "Figures of each box and product, for Prometheus", query=PeriodQuery, metrics=True,
+    media="text/plain", called=False
+)
 # fmt: on

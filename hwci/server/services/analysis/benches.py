@@ -28,7 +28,7 @@ class Benches(Analysis):
 
         def work(reader: Reader) -> shapes.Benches | None:
             about = asked(reader, viewer, query, period)
-            known = _known(reader, viewer, period)
+            known = known_of_boxes(reader, viewer, period)
             if note(tags, reader, viewer, about, known):
                 return None
             return benches(*about, limits.PAGE_LIMIT_MAX, known)
@@ -43,7 +43,7 @@ class Benches(Analysis):
 
         def work(reader: Reader) -> shapes.OneBox | None:
             about = asked(reader, viewer, query, period)
-            known = _known(reader, viewer, period)
+            known = known_of_boxes(reader, viewer, period)
             if note(tags, reader, viewer, about, known):
                 return None
             return one_box(*about, query.box_key, limits.PAGE_LIMIT_MAX, known)
@@ -59,7 +59,7 @@ ANSWERS: Answers = {
 }
 
 
-def _known(reader: Reader, viewer: Viewer, period: Period) -> KnownOfBoxes:
+def known_of_boxes(reader: Reader, viewer: Viewer, period: Period) -> KnownOfBoxes:
     """Return what is known of boxes beside their runs. Only the last time that a box was seen is
     kept, so one that was seen after the period is left out.
     """
