@@ -196,6 +196,8 @@ def test_no_firmware_in_a_cut_list_before_the_fix_is_not_fully_reported() -> Non
 
 def test_harness_alone_in_a_cut_list_may_still_have_touched_firmware() -> None:
     assert seen(PICTURE, changed={"b": "fw", "c": "hs ~"}).reason("b") == "fix_incomplete"
+    cut = trace(seen(PICTURE, changed={"b": "fw", "c": "doc ~"}))
+    assert cut[Reason.FIX_NOT_FIRMWARE].finding.commit == "c"
 
 
 def test_firmware_in_a_cut_list_under_test_is_enough() -> None:
@@ -449,7 +451,8 @@ def test_where_no_walk_is_all_that_leads_back_from_the_fix_could_make_one() -> N
 
     assert reached(GAP) == "b c w x"
     assert reached(seen(PICTURE, changed=REAL)) == "b c"
-    assert reached(INFRA) == reached(PENDING) == ""
+    decided = Past([report("b:I", 1), report("c:P", 2, sent=changes("x", commit("c", "fw")))])
+    assert reached(INFRA) == reached(PENDING) == reached(decided) == ""
 
 
 def test_the_time_is_checked_before_each_file_is_matched() -> None:

@@ -31,6 +31,7 @@ from hwci.engine.page.tables import (
     real_bugs,
     unchecked_merges,
 )
+from hwci.engine.rules.merges import in_order
 from tests.engine.slow_tables import LAW, SMALL, TEXTS, slowly_found, slowly_sorted
 from tests.engine.timeline import (
     MAIN,
@@ -186,6 +187,12 @@ def test_an_unassigned_merge_is_found_by_that_word_and_stands_before_those_of_pr
     )
     assert ([one.sha for one in named.items], named.total) == (["c2"], 1)
     assert ([one.sha for one in by_suite.items], by_suite.total) == (["c2", "c3"], 3)
+
+
+def test_merges_of_one_instant_stand_by_product_those_of_none_first() -> None:
+    made = [Merge(REPO, suite, "c1", MAIN, minute(0)) for suite in ("app", "APP", None)]
+
+    assert [merge.suite for merge in in_order(made)] == [None, "APP", "app"]
 
 
 PICTURE = """

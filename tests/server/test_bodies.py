@@ -23,8 +23,8 @@ from pydantic import field_validator
 from hwci.server.errors import OverloadedError
 from hwci.server.http.bodies import apart
 from hwci.server.http.bodies.apart import KEPT_BYTES
-from hwci.server.http.bodies.body import APART_BYTES, THREAD_BYTES, parse
-from hwci.server.http.bodies.buffers import BodyBuffer, LargeBodies
+from hwci.server.http.bodies.body import APART_BYTES, THREAD_BYTES, parse, plain_size
+from hwci.server.http.bodies.buffers import PIECE_BYTES, BodyBuffer, LargeBodies
 from hwci.server.http.bodies.reading import inflate, read_model
 from hwci.server.http.bodies.strict_json import _STEP
 from hwci.server.http.refusals import (
@@ -401,11 +401,12 @@ async def test_while_a_large_report_is_read_the_event_loop_goes_on(holding: Hold
     ("plain", "path", "message"),
     [
         (b'{"a":1,"b":{"c":2,"c":3}}', ["body", "b", "c"], "Should be given once"),
+        (b'{"b":[{"c":[0,{"d":1,"d":2}]}]}', ["body", "b", 0, "c", 1, "d"], "Should be given once"),
         (b'{"a":1,"a":2,"\\x":3}', ["body"], "Invalid JSON"),
     ],
 )
 def test_a_name_given_twice_is_named_at_its_place(
-    plain: bytes, path: list[str], message: str
+    plain: bytes, path: list[str | int], message: str
 ) -> None:
     with pytest.raises(InvalidRequestError) as caught:
         read_model(plain, Reader)
@@ -470,6 +471,14 @@ def test_a_body_that_is_not_gzip_is_refused_in_words(data: bytes) -> None:
         inflate(data, 2)
 
     assert [issue.message for issue in caught.value.issues] == ["The body is not in gzip format"]
+
+
+async def test_the_size_that_gzip_writes_is_read_across_two_pieces(holding: Holding) -> None:
+    buffer = holding(bytearray(PIECE_BYTES - 2) + b"\x87\xd6")
+    buffer.take(b"\x12\x00")
+
+    assert len(buffer.pieces) == 2
+    assert plain_size(buffer, compressed=True) == 1234567
 
 
 def test_a_body_is_not_inflated_beyond_its_limit() -> None:

@@ -24,6 +24,7 @@ from hwci.server.errors import RateLimitedError, UnauthenticatedError
 from hwci.server.security.rate_limiter import RateLimiter
 from hwci.server.services.rate_limits import RateLimits
 from hwci.server.settings import Settings
+from hwci.wire.limits import DEVICE_TOKEN_LIFETIME
 from tests.support.held_port import valkey_server
 from tests.support.running import ADMIN_EMAIL, EMAIL, PASSWORD, Hands, RunningServer, running
 from tests.support.soak import rounds
@@ -146,6 +147,7 @@ async def test_a_browser_keeps_its_device_in_a_cookie_that_no_script_reads(tmp_p
     assert body["deviceToken"] is None
     kept = cookies["hwci_device"]
     assert (kept["httponly"], kept["samesite"], kept["path"]) == (True, "Strict", "/api/auth")
+    assert int(kept["max-age"]) == DEVICE_TOKEN_LIFETIME.total_seconds()
 
 
 async def test_the_subnets_of_one_site_are_counted_together(tmp_path: Path) -> None:

@@ -94,8 +94,13 @@ def test_kept_reports_are_private_and_do_not_hold_the_key(store: BenchStore) -> 
     assert store.folder.stat().st_mode & 0o777 == 0o700
     for path in store.folder.iterdir():
         assert path.stat().st_mode & 0o077 == 0
+    assert kept.file == store.file
     assert KEY.encode() not in store.file.read_bytes()
     assert kept.fingerprint == fingerprint_of(KEY) != fingerprint_of(OTHER_KEY)
+
+
+def test_the_fingerprint_of_a_key_stays_what_earlier_reports_were_kept_with() -> None:
+    assert fingerprint_of("key") == "6c942c9de1433d12"
 
 
 def test_reports_are_pending_in_the_order_of_arrival_whatever_the_clock(
@@ -308,6 +313,8 @@ def test_reports_that_failed_more_often_come_later(store: BenchStore) -> None:
     assert order() == [1, 2]
     store.put_off(first, "503")
     assert order() == [2, 1]
+    store.put_off(first, "503")
+    assert [report.tries for report in store.waiting_for(ADDRESS, None)] == [1, 3]
 
 
 def test_the_longest_pause_that_a_server_asked_for_is_known(tmp_path: Path) -> None:

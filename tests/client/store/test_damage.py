@@ -89,9 +89,10 @@ def test_a_damaged_file_is_set_aside_whole_and_the_next_report_is_kept(
     keep(store, run_id=99)
 
     assert 99 in run_ids(store)
-    [(aside, reason)] = [(one.file, one.reason) for one in in_state(store, "damaged")]
+    [set_aside] = in_state(store, "damaged")
+    aside = set_aside.file
     assert aside.read_bytes() == damaged
-    assert reason == "the file is damaged"
+    assert (set_aside.name, set_aside.reason) == (aside.name, "the file is damaged")
     [message] = store.damaged
     assert message.startswith(f"{aside} (")
     keep(store, run_id=100)
@@ -174,7 +175,7 @@ def test_a_damaged_body_is_named_and_never_sent(store: BenchStore, body: str) ->
 
     assert run_ids(store) == [2]
     [damaged] = in_state(store, "damaged")
-    assert damaged.number == first.number
+    assert (damaged.number, damaged.reason) == (first.number, "the disk has damaged it")
     assert store.damaged == [f"report {first.label} in {store.file}"]
     found = store.found(loaded)
     assert found is not None

@@ -141,10 +141,21 @@ def test_pending_reports_are_not_forgotten(
     assert [run.run_id for run in known(store).runs] == [1, 2, 3]
 
 
+def test_the_first_run_of_a_number_is_known_whatever_its_series(store: BenchStore) -> None:
+    sent(store, 1, A)
+    sent(store, 1, B, workflow="x")
+
+    series, sha = store.first_run(1) or ("", "")
+    assert (len(series), sha) == (32, A)
+    assert store.first_run(2) is None
+
+
 def test_a_place_that_cannot_be_written_remembers_nothing(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
     store = BenchStore(tmp_path / "file")
 
+    assert not store.keeps()
+    assert BenchStore(tmp_path / "spool").keeps()
     assert not store.keep([pending()], ADDRESS, KEY)[0].kept
     assert known(store).runs == ()
     assert store.replaced(run_report(suite="t")) is None
