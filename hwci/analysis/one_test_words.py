@@ -132,10 +132,10 @@ def _besides(known: Known, statement: Statement) -> Iterator[str]:
     never = sorted(tried.never_passed_on)
     if never and known.found != NEVER_PASSED and statement.claim is not Claim.NOT_SEEN:
         yield f"it never passed on {named(never)}"
-    if tried.of_bench and statement.claim not in {Claim.TOO_FEW, Claim.STEADY}:
-        of_all = f"for {tried.of_bench:,} of {tried.failed:,} failures"
-        if tried.of_bench == tried.failed:
-            of_all = "each time"
+    is_each = tried.of_bench == tried.failed
+    is_said = statement.claim in {Claim.TOO_FEW, Claim.STEADY}
+    if tried.of_bench and not is_said and not (is_each and known.found == NEVER_PASSED):
+        of_all = "each time" if is_each else f"for {tried.of_bench:,} of {tried.failed:,} failures"
         yield f"the harness blames the bench {of_all}"
     if tried.lost_here and statement.claim is not Claim.LOST_BOARD:
         yield f"{counted(len(tried.lost_here), 'run')} of these lost the board at it"

@@ -9,7 +9,7 @@ where to look first at what fails now in `failures/look_first.py`.
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import NamedTuple
 
-from hwci.analysis.benches.words import listed, of_undecided, of_where
+from hwci.analysis.benches.words import listed, of_counts, of_undecided
 from hwci.analysis.certainty import SURE, jeffreys
 from hwci.analysis.failures.look_first import named
 from hwci.analysis.flaky.suspect_words import LIKELY, is_toss, since_when, sure
@@ -20,6 +20,7 @@ from hwci.analysis.statements import (
     Known,
     statement_of,
 )
+from hwci.contract.flaky.suspects import IT_NEVER_PASSED
 from hwci.contract.statements import Statement
 from hwci.contract.vocabulary import Claim, CommitKind
 from hwci.said import counted, day, short, tenths
@@ -102,7 +103,7 @@ def _broken(known: Known, statement: Statement) -> Answer:
 
 def _never_passed(known: Known) -> str:
     if known.tried.of_bench == known.tried.failed:
-        return f"I{NEVER_PASSED[1:]}, and the harness blames the bench each time"
+        return f"{IT_NEVER_PASSED}, and the harness blames the bench each time"
     return f"Broken: {NEVER_PASSED}"
 
 
@@ -147,7 +148,7 @@ def _too_few(known: Known, statement: Statement) -> Answer:
     if statement.failed:
         why = f"to say whether it is flaky: {known.found}"
         if len(statement.boxes) > 1:
-            why = f"{why}. {of_where(known.tried.on_boxes)}"
+            why = f"{why}. Counting all, {of_counts(known.tried.on_boxes)}"
     return Answer(statement, f"Not enough data {why}", UNKNOWN)
 
 
@@ -159,12 +160,10 @@ def _not_seen(known: Known, statement: Statement) -> Answer:
         was = "it never passed"
     elif not isinstance(known.found, str):
         was, still = f"it was {'broken' if known.found.broken else 'flaky'}", "be"
-    where, there = f" on {boxes}", "there"
-    if tried.gone.keys() >= {*tried.boxes}:
-        where, there, since = "", f"on {boxes}", day(max(tried.gone.values()))
+    where, there = ("", f"on {boxes}") if tried.is_left_out else (f" on {boxes}", "there")
     lately = ""
-    if tried.clean_runs and {*statement.boxes} == {*tried.failed_on}:
-        lately = f", not in its last {counted(tried.clean_runs, 'run')}"
+    if tried.passed_last and {*statement.boxes} == {*tried.failed_on}:
+        lately = f", not in its last {counted(tried.passed_last, 'run')}"
     so = f", so it may still {still}"
     if tried.runs == 1:
         was, so = "it ran once, and failed", ": not enough data to say more"

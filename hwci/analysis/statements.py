@@ -36,7 +36,7 @@ IN_A_ROW = 3
 
 class Failing(NamedTuple):
     """Where a test fails now: on so many commits of a branch, without a pass since. `in_a_row`: the
-    most on one box.
+    most on one box; `test_id`: the test.
     """
 
     branch: str
@@ -45,6 +45,7 @@ class Failing(NamedTuple):
     in_a_row: int
     sha: str
     since: datetime
+    test_id: str
 
 
 class Known(NamedTuple):
@@ -162,7 +163,7 @@ def statement_of(known: Known) -> Statement:
     elif claim is Claim.LOST_BOARD:
         boxes = sorted({run.box_key for run in tried.lost_here})
     elif claim is Claim.NOT_SEEN:
-        boxes, since = [*known.unseen], min(known.unseen.values())
+        boxes, since = [*known.unseen], tried.last_run_of(known.unseen)
     elif claim in {Claim.FIXED, Claim.BROKEN} and not isinstance(suggestion, str):
         boxes = sorted(suggestion.judged_on or suggestion.failed_on)
         if claim is Claim.FIXED and not suggestion.broken:
@@ -229,7 +230,7 @@ def known_of(
 
 
 def look_first_at(failing: Failing | None, incidents: Iterable[Described]) -> Sequence[str]:
-    """Return what is said of the incident on the branch where a test fails now, or on which other
+    """Return what is said of the incident on the branch where a test fails now, and on which other
     boxes tests fail with it. An incident that began on a box where this test does not fail says
     nothing of it, and two say two things.
     """
@@ -245,10 +246,15 @@ def look_first_at(failing: Failing | None, incidents: Iterable[Described]) -> Se
 
 
 def _of_incident(failing: Failing, described: Described) -> str:
-    elsewhere = sorted({*described.incident.boxes} - {*failing.boxes})
-    if elsewhere:
-        return f"Other tests began to fail with it, on {named(elsewhere)} too"
-    return described.look_first or ""
+    others = {
+        failed.key.lane.box_key
+        for failed in described.incident.failed
+        if failed.key.lane.test_id != failing.test_id
+    }
+    sentence = described.look_first or ""
+    if elsewhere := sorted(others - {*failing.boxes}):
+        return f"{sentence}. Other tests began to fail with it, on {named(elsewhere)} too"
+    return sentence
 
 
 def fails_on(pending: Sequence[Group], branch: str | None = None) -> Failing | None:
@@ -268,4 +274,5 @@ def fails_on(pending: Sequence[Group], branch: str | None = None) -> Failing | N
         in_a_row=max(len(group.failures) for group in groups),
         sha=first.key.sha,
         since=first.first.started_at,
+        test_id=first.key.lane.test_id,
     )

@@ -115,7 +115,7 @@ def test_it_is_fixed_once_a_box_passes_but_pending_until_each_was_seen() -> None
     assert (one.incident.fix, one.incident.label) == ("e", Label.PENDING)
     assert one.look_first is not None
     assert one.look_first.startswith(
-        "Passes elsewhere since e, not seen on box-1 since 1 Jan: test it there"
+        "Passes elsewhere since e, not run on box-1 since 1 Jan: test it there"
     )
 
 

@@ -84,7 +84,7 @@ TOO_FEW_OF_BOX = (
 )
 NOT_COMPARED = "its boxes cannot be compared, as no two ran the same commits"
 TOO_FEW = "8 runs on main; 20 are needed"
-FAILING = Failing("main", [B], 8, 8, "19943d373e8f" + "0" * 28, EPOCH)
+FAILING = Failing("main", [B], 8, 8, "19943d373e8f" + "0" * 28, EPOCH, "boot")
 SELDOM = FAILING._replace(commits=1, in_a_row=1)
 FAILS_NOW = "Fails now on bench-2: on 8 commits of main since 19943d373e8f of 1 Jan"
 SELDOM_NOW = "Fails now on bench-2: on 1 commit of main since 19943d373e8f of 1 Jan"
@@ -215,7 +215,7 @@ LOST_ONCE = tried(1, lost_here=runs_lost([B]), lost=3)
         ),
         (
             Known(
-                tried(gone={B: LEFT, C: LEFT}, failed_on=[B, C]),
+                tried(gone={B: LEFT, C: LEFT - timedelta(days=1)}, failed_on=[B, C]),
                 None,
                 replace(BROKEN, judged_on={B, C}),
                 ON_B_AND_C,
@@ -388,10 +388,7 @@ LOST_ONCE = tried(1, lost_here=runs_lost([B]), lost=3)
         (
             Known(tried(), None, TOO_FEW, None),
             Claim.TOO_FEW,
-            (
-                f"Not enough data to say whether it is flaky: {TOO_FEW}. All 20 were on bench-2, in"
-                " 60 runs; 180 runs elsewhere passed"
-            ),
+            (f"Not enough data to say whether it is flaky: {TOO_FEW}. Counting all, {ON_B_ALONE}"),
             "not enough data",
         ),
         (

@@ -6,6 +6,7 @@ import re
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
@@ -127,19 +128,30 @@ def test_each_query_of_the_dashboard_has_an_answer_by_the_figures(
         assert re.fullmatch(r"[-+/() \d.]+", known), text
 
 
-def test_what_a_reader_key_may_not_see_is_no_figure(with_reports: RunningServer) -> None:
+def test_a_key_that_is_bound_to_a_product_has_the_figures_of_that_alone(
+    with_reports: RunningServer,
+) -> None:
     server = with_reports
-    path = f"/api/orgs/{server.org_id}/reader-keys"
-    bound = {"name": "bound", "products": [{"repoKey": "other", "suite": "other"}]}
-    made = ask(server.url, "POST", path, bearer(server.token), json_body=bound)
-    reply = ask(
+    body = report(run_id=930, box_key="bench-9", suite="other")
+    sent = ask(server.url, "POST", "/api/ci/run-report", ci_key(server.ci_key), json_body=body)
+    assert sent.status == 204, sent
+    product = {"repoKey": body["repo_key"], "suite": "other"}
+    made = ask(
         server.url,
-        "GET",
-        f"/api/orgs/{server.org_id}/ci-analysis/fleet",
-        ci_key(str(made.json["apiKey"])),
+        "POST",
+        f"/api/orgs/{server.org_id}/reader-keys",
+        bearer(server.token),
+        json_body={"name": "bound", "products": [product]},
     )
+    path, key = f"/api/orgs/{server.org_id}/ci-analysis/fleet", ci_key(str(made.json["apiKey"]))
 
-    assert reply.status in {403, 404}
+    samples = figures(ask(server.url, "GET", f"{path}?{urlencode(product | {'days': 3650})}", key))
+    labels = {key: value for _, pairs in samples for key, value in pairs}
+    assert labels == {"repository": product["repoKey"], "suite": "other", "box": "bench-9"}
+    assert {
+        ask(server.url, "GET", f"{path}{query}", key).status
+        for query in ("", f"?{urlencode(product | {'suite': 'hardware'})}")
+    } <= {403, 404}
 
 
 def test_a_period_without_runs_has_no_boxes(with_reports: RunningServer) -> None:

@@ -126,18 +126,6 @@ def of_counts(on_boxes: Mapping[str, FirstAttempts]) -> str:
     return f"it failed {joined(each)}{comma} and in none of {counted(elsewhere, 'run')} elsewhere"
 
 
-def of_where(on_boxes: Mapping[str, FirstAttempts]) -> str:
-    """Say in a sentence where the few failures of a test were that were just counted."""
-    failing = {box: counts for box, counts in on_boxes.items() if counts.failed}
-    if len(failing) > 1:
-        return f"Together, {of_counts(on_boxes)}"
-    [(box, (failed, runs))] = failing.items()
-    those = {1: "It was", 2: "Both were"}.get(failed, f"All {failed:,} were")
-    elsewhere = sum(counts.runs for counts in on_boxes.values()) - runs
-    passed = f"; {counted(elsewhere, 'run')} elsewhere passed" if elsewhere else ""
-    return f"{those} on {box}, in {counted(runs, 'run')}{passed}"
-
-
 def _of_runs(counts: FirstAttempts) -> str:
     return f"{counts.failed:,} of {counted(counts.runs, 'run')}"
 

@@ -80,7 +80,7 @@ def _lost(known: Evidence) -> str:
 
 def _not_seen(fix: str, boxes: Mapping[str, datetime]) -> str:
     since = f"{named([*boxes])} since {day(max(boxes.values()))}"
-    return f"Passes elsewhere since {short(fix)}, not seen on {since}: test it there"
+    return f"Passes elsewhere since {short(fix)}, not run on {since}: test it there"
 
 
 def _commit_or_bench(known: Evidence, box: str, commits: str | None) -> str:

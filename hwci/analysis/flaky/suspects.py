@@ -80,8 +80,8 @@ NEVER_PASSED = f"{IT_NEVER_PASSED[0].lower()}{IT_NEVER_PASSED[1:]}"
 STRONG = 0.9
 """A chance that is called sure."""
 BROKEN_BY_CHANCE = 0.05
-"""So likely a flaky test fails somewhere in a row as long, at most, if one that passes again was
-broken.
+"""A test that passes again is called broken only if a flaky one would fail so often in a row, in so
+large a part of histories at most.
 """
 LOST_BY_CHANCE = 0.01
 """So likely a test loses the board so often by chance, at most, if it is called the suspect."""
@@ -119,13 +119,13 @@ class Since(shapes.Since):
 
 @dataclass(frozen=True, kw_only=True)
 class Intermittent(shapes.Intermittent):
-    """The same, with what is not shown. `broken_on`: the commits since then if all runs up to the
-    last commit that failed did, `broken_for` in number, retries too, and if it passes again,
-    oftener in a row than a flaky test would; else none. `failed_on`: the boxes on which it failed
-    since; `passes_again`: on each of them. `judged_on`: the boxes to blame, whose
-    runs alone count here; None: all boxes. `rate`: about that of its first attempts that fail since
-    then. `clean_of_bench`: so many failures that the harness blames on the bench lie among its
-    clean runs. `bisection` takes long, so it is null until it is asked for (`bisected`).
+    """The same, with what is not shown. A broken test failed in all `broken_for` runs since then,
+    retries too, which were of the commits `broken_on`; both are empty of any other
+    (`BROKEN_BY_CHANCE`). `failed_on`: the boxes on which it failed since; `passes_again`: on each
+    of them. `judged_on`: the boxes to blame, whose runs alone count here; None: all boxes. `rate`:
+    about that of its first attempts that fail since then. `clean_of_bench`: so many failures that
+    the harness blames on the bench lie among its clean runs. `bisection` takes long, so it is null
+    until it is asked for (`bisected`).
     """
 
     since: Since
@@ -163,8 +163,8 @@ class Tried(NamedTuple):
     boxes whose last run failed. `uncompared`: why its boxes cannot be compared; None: they can.
     `behind_loss`: its failures in runs that had all lost their board before it, which tell nothing.
     `never_passed_on`: the boxes on which all attempts failed, in two runs or more. `of_bench`: so
-    many failures the harness blames on the bench. `clean_runs`: so many runs passed since the last
-    that failed, on the boxes on which it failed.
+    many failures the harness blames on the bench. `passed_last`: so many runs passed since the last
+    that failed, be it by the bench, on the boxes on which it failed.
     """
 
     on_boxes: Mapping[str, FirstAttempts]
@@ -177,7 +177,7 @@ class Tried(NamedTuple):
     behind_loss: Collection[FailureKey] = ()
     never_passed_on: Collection[str] = ()
     of_bench: int = 0
-    clean_runs: int = 0
+    passed_last: int = 0
 
     @property
     def failed(self) -> int:
@@ -193,6 +193,17 @@ class Tried(NamedTuple):
     def boxes(self) -> Sequence[str]:
         """All boxes that ran it."""
         return [*self.on_boxes]
+
+    def last_run_of(self, boxes: Collection[str]) -> datetime:
+        """Return when the last of these boxes, which run it no more, ran it; of all boxes, if none
+        runs it any more.
+        """
+        return max(at for box, at in self.gone.items() if box in boxes or self.is_left_out)
+
+    @property
+    def is_left_out(self) -> bool:
+        """Whether no box runs it any more."""
+        return self.gone.keys() >= self.on_boxes.keys()
 
     @property
     def failed_on(self) -> Collection[str]:
@@ -465,7 +476,7 @@ class SeenProduct:
                 name for name, (failed, ran) in failed_always.items() if failed == ran > 1
             },
             of_bench=int(told.of_bench.sum()),
-            clean_runs=_clean_runs(box, told.failed),
+            passed_last=_passed_last(box, told.failed),
         )
 
     def _gone(self, ran: Whole, boxes: Sequence[str]) -> Mapping[str, datetime]:
@@ -779,7 +790,7 @@ def boxes_compared(
     )
 
 
-def _clean_runs(box: Whole, failed: Whole) -> int:
+def _passed_last(box: Whole, failed: Whole) -> int:
     """Return how many runs passed since the last that failed, on the boxes on which one failed."""
     import numpy as np
 

@@ -6,6 +6,7 @@ This module decides how a question is called and how it fails. What is asked is 
 """
 
 import inspect
+import re
 from collections.abc import Callable
 from functools import wraps
 from threading import Lock
@@ -16,8 +17,8 @@ from mcp.types import ToolAnnotations
 
 from hwci.cli.agents.shortened import Fields
 from hwci.cli.agents.tools import Questions
-from hwci.cli.session.connection import Connection, named_values
-from hwci.client.errors import HwciError
+from hwci.cli.session.connection import Connection, named_values, refusal
+from hwci.client.errors import ApiError, HwciError
 from hwci.client.explained import ExplainedError, explain
 from hwci.version import build_version
 
@@ -39,14 +40,16 @@ def served(server: Connection) -> MCPServer:
     for name, question in inspect.getmembers(questions, inspect.ismethod):
         if not name.startswith("_"):
             served_tools.add_tool(
-                _explained(question, turn),
+                _explained(server, question, turn),
                 name,
                 annotations=ToolAnnotations(read_only_hint=True, open_world_hint=False),
             )
     return served_tools
 
 
-def _explained(question: Callable[..., Fields], turn: Lock) -> Callable[..., Fields]:
+def _explained(
+    server: Connection, question: Callable[..., Fields], turn: Lock
+) -> Callable[..., Fields]:
     """Return a question that fails with what happened, why, and what to do. The tools share one
     connection, so they take turns.
     """
@@ -59,7 +62,16 @@ def _explained(question: Callable[..., Fields], turn: Lock) -> Callable[..., Fie
         except ExplainedError as fault:
             message = fault.message
         except HwciError as fault:
-            message = explain(fault)
-        raise ToolError("\n".join(message.lines()))
+            message = (isinstance(fault, ApiError) and refusal(server, fault)) or explain(fault)
+        raise ToolError(_FLAG.sub(_argument, "\n".join(message.lines())))
 
     return tool
+
+
+_FLAG = re.compile(r"--([a-z-]+)(?: [A-Z:]+)?")
+_ARGUMENTS = {"repo-key": "product", "sha": "commit"}
+
+
+def _argument(flag: re.Match[str]) -> str:
+    """Name the argument of a tool that is a flag of a command."""
+    return f"`{_ARGUMENTS.get(flag[1], flag[1])}`"

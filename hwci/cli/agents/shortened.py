@@ -33,6 +33,9 @@ Fields = dict[str, Any]
 ROWS = 10
 """So many rows an answer has at most."""
 UNKNOWN = "unknown"
+"""The data do not tell."""
+NONE = "none"
+"""There is none."""
 
 
 def known(value: object) -> object:
@@ -47,9 +50,14 @@ def rows(page: "ListPage[Item]", row: Callable[[Item], Fields]) -> Fields:
     return {"total": page.total, "page": page.page, "rows": [row(item) for item in page.items]}
 
 
-def first(items: Sequence[Item], total: int, row: Callable[[Item], Fields]) -> Fields:
+def first(items: Sequence[Item], total: int, row: Callable[[Item], object]) -> Fields:
     """Return the first rows of a list that has no pages."""
     return {"total": total, "rows": [row(item) for item in items[:ROWS]]}
+
+
+def some(values: Sequence[str]) -> Fields:
+    """Return names or sentences, of which there may be many."""
+    return {"total": len(values), "rows": [*values[:ROWS]]}
 
 
 def share(of: "Share | None") -> object:
@@ -97,7 +105,7 @@ def of_commit(answer: "OneCommit") -> Fields:
         "failures": first(
             answer.failures, sum(count.failures for count in answer.counts), of_its_failure
         ),
-        "fixes": [f"{fixed.test_id}: {fixed.says}" for fixed in answer.passes[:ROWS]],
+        "fixes": some([f"{fixed.test_id}: {fixed.says}" for fixed in answer.passes]),
     }
 
 
@@ -111,9 +119,9 @@ def of_its_failure(failure: "FailureOfCommit") -> Fields:
         "how_sure": known(failure.chance),
         "says": failure.says,
         "evidence": failure.evidence,
-        "run_that_would_tell": failure.to_settle or "none",
-        "failed_on": list(failure.failed_on),
-        "passed_on": list(failure.passed_on),
+        "run_that_would_tell": failure.to_settle or NONE,
+        "failed_on": some(failure.failed_on),
+        "passed_on": some(failure.passed_on),
     }
 
 
@@ -123,7 +131,7 @@ def of_merge(merge: "AnnouncedMerge") -> Fields:
         **_of_any_merge(merge),
         "checked": merge.checked,
         "checked_by": known(merge.run.box_key if merge.checked and merge.run else None),
-        "why_not": merge.cause_text or "none",
+        "why_not": merge.cause_text or NONE,
     }
 
 
@@ -160,14 +168,15 @@ def of_plan(plan: "MergePlan") -> Fields:
         "board_minutes": round(plan.board_seconds / 60, 1),
         "to_fill_in": plan.to_fill_in,
         "runs": rows(plan.runs, row),
-        "no_run_can_be_planned_for": [
-            {
+        "no_run_can_be_planned_for": first(
+            plan.unplanned,
+            len(plan.unplanned),
+            lambda left: {
                 "product": product(left.repo_key, left.suite),
                 "merges": left.merges,
                 "why": left.missing_text,
-            }
-            for left in plan.unplanned
-        ],
+            },
+        ),
     }
 
 
@@ -200,19 +209,19 @@ def of_incident(incident: "Incident") -> Fields:
         "first_failing_commit": incident.first_commit.sha,
         "by_all_runs": incident.history.says if incident.history else UNKNOWN,
         "may_have_broken_it": _range(incident.suspects),
-        "fixed_by": known(incident.fix_sha),
+        "fixed_by": incident.fix_sha or NONE,
         "look_first": incident.look_first or UNKNOWN,
         "failing_results": incident.runs,
-        "tests": {"total": incident.tests_total, "names": list(incident.tests[:ROWS])},
-        "boxes": {"total": incident.boxes_total, "names": list(incident.boxes[:ROWS])},
-        "passes_on": {"total": incident.passes_on_total, "names": list(incident.passes_on[:ROWS])},
+        "tests": first(incident.tests, incident.tests_total, str),
+        "boxes": first(incident.boxes, incident.boxes_total, str),
+        "passes_on": first(incident.passes_on, incident.passes_on_total, str),
     }
 
 
 def _range(broken_by: "BrokenBy | None") -> object:
     if broken_by is None:
         return UNKNOWN
-    return [f"{commit.sha} {commit.subject}".strip() for commit in broken_by.commits[:ROWS]]
+    return some([f"{commit.sha} {commit.subject}".strip() for commit in broken_by.commits])
 
 
 def of_resolved(failure: "ResolvedFailure") -> Fields:
@@ -224,11 +233,11 @@ def of_resolved(failure: "ResolvedFailure") -> Fields:
         "box": failure.box_key,
         "branch": failure.branch,
         "class": known(failure.failure_class),
-        "why": failure.reason_text or "none",
+        "why": failure.reason_text or NONE,
         "status": failure.status,
         "first_failing_commit": failure.first_failure.sha,
         "may_have_broken_it": _range(failure.broken_by),
-        "fixed_by": known(failure.fix.sha if failure.fix else None),
+        "fixed_by": failure.fix.sha if failure.fix else NONE,
     }
 
 
@@ -253,7 +262,7 @@ def of_failure(evidence: "FailureEvidence") -> Fields:
         "state": str(failure.label),
         "harness_blames": str(failure.verdict),
         "failing_results": failure.items,
-        "checks": [_check(check) for check in evidence.checks],
+        "checks": first(evidence.checks, len(evidence.checks), _check),
     }
 
 
@@ -305,8 +314,8 @@ def of_box(box: "BoxHealth") -> Fields:
         "runs_that_never_reached_hardware": share(box.never_reached),
         "runs_that_lost_the_board": share(box.lost_board),
         "last_run": known(box.last_run_at),
-        "last_clean_run": known(box.last_clean_run_at),
-        "note": box.note.text if box.note else "none",
+        "last_clean_run": known(box.last_clean_run_at or NONE),
+        "note": box.note.text if box.note else NONE,
     }
 
 
@@ -316,9 +325,11 @@ def of_one_box(answer: "OneBox") -> Fields:
         **(
             {"box": answer.box_key, "answer": UNKNOWN} if answer.box is None else of_box(answer.box)
         ),
-        "tests_that_it_explains": [
-            {"test": test.test_id, "says": test.says} for test in answer.tests[:ROWS]
-        ],
+        "tests_that_it_explains": first(
+            answer.tests,
+            len(answer.tests),
+            lambda test: {"test": test.test_id, "says": test.says},
+        ),
         "failed_on_it_alone": first(
             answer.alone,
             answer.alone_total,

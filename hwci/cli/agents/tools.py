@@ -17,7 +17,8 @@ from hwci.cli.session.connection import Connection
 from hwci.cli.session.ids import repository_of
 from hwci.cli.terminal.tables import product as product_of
 from hwci.client import calls
-from hwci.client.explained import ExplainedError
+from hwci.client.errors import NotFoundError
+from hwci.client.explained import ExplainedError, explain
 from hwci.contract.flaky.flaky_tests import FlakyTest
 from hwci.contract.flaky.suspects import AnsweredTest
 from hwci.contract.vocabulary import Label, RankBy
@@ -47,6 +48,20 @@ class Questions:
     def __init__(self, server: Connection) -> None:
         self._server, self._org = server, server.org_id()
 
+    def _scope(self, product: str | None) -> tuple[str | None, str | None]:
+        """Return repository and suite that are meant. A key that reads one product means that."""
+        key = self._server.reader_key
+        if product is None and key is not None and len(key.products) == 1:
+            return key.products[0].repo_key, key.products[0].suite
+        return self._server.scope_of(product, None)
+
+    def _product(self, product: str | None, test: str) -> tuple[str, str]:
+        """Return repository and suite of the product that is meant, which has the test."""
+        repo_key, suite = self._scope(product)
+        if repo_key is not None and suite is not None:
+            return repo_key, suite
+        return self._server.product(product, test)
+
     def products(self, page: Page = 1) -> Fields:
         """List the products: a repository with a test suite, as other tools take them."""
         listed = self._server.send(calls.list_products(self._org, page=page, limit=ROWS))
@@ -57,32 +72,37 @@ class Questions:
         whose fault each failure is (this change, the base branch, a flaky test, the bench), with
         the run that would tell where that is unknown. Also whether it was announced as a merge.
         """
-        repo_key, suite = self._server.scope_of(product, None)
-        merges = self._server.send(calls.list_merges(self._org, sha=commit, days=days, limit=ROWS))
+        repo_key, suite = self._scope(product)
+        merges = self._server.send(
+            calls.list_merges(
+                self._org, repo_key=repo_key, suite=suite, sha=commit, days=days, limit=ROWS
+            )
+        )
         announced = {"merges": shortened.rows(merges, shortened.of_merge)}
         try:
             repo_key = repo_key or repository_of(self._server, commit)
-        except ExplainedError as fault:
-            if fault.message.wrong_usage:  # several repositories have such a commit
+            answer = self._server.send(
+                calls.one_commit(self._org, repo_key=repo_key, suite=suite, sha=commit, days=days)
+            )
+        except (ExplainedError, NotFoundError) as fault:
+            message = fault.message if isinstance(fault, ExplainedError) else explain(fault)
+            if message.wrong_usage:  # several repositories have such a commit
                 raise
             # A merge that no run tested is an answer; a commit that nobody knows is none.
             ran = False if merges.total else UNKNOWN
             return {
                 "commit": commit,
                 "ran_on_hardware": ran,
-                "why": fault.message.cause,
+                "why": message.cause or message.what,
                 **announced,
             }
-        answer = self._server.send(
-            calls.one_commit(self._org, repo_key=repo_key, suite=suite, sha=commit, days=days)
-        )
         return {**shortened.of_commit(answer), **announced}
 
     def merges_not_checked(
         self, product: Product = None, branch: Branch = None, days: Days = _MONTH, page: Page = 1
     ) -> Fields:
         """List the merges that never ran on a board, each with why, and what to do."""
-        repo_key, suite = self._server.scope_of(product, None)
+        repo_key, suite = self._scope(product)
         listed = self._server.send(
             calls.explain_unchecked_merges(
                 self._org,
@@ -100,7 +120,7 @@ class Questions:
         self, product: Product = None, branch: Branch = None, days: Days = _MONTH
     ) -> Fields:
         """Plan the runs that would check the unchecked merges in the least board time."""
-        repo_key, suite = self._server.scope_of(product, None)
+        repo_key, suite = self._scope(product)
         plan = self._server.send(
             calls.plan_merges(self._org, repo_key=repo_key, suite=suite, branch=branch, days=days)
         )
@@ -108,7 +128,7 @@ class Questions:
 
     def figures(self, product: Product = None, days: Days = _MONTH) -> Fields:
         """Count merges checked on hardware, real firmware bugs, flaky failures and lost runs."""
-        repo_key, suite = self._server.scope_of(product, None)
+        repo_key, suite = self._scope(product)
         page = self._server.send(
             calls.metrics(self._org, repo_key=repo_key, suite=suite, days=days)
         )
@@ -120,7 +140,7 @@ class Questions:
         """List what fails now, failures with one cause as one: since which commit, on which boxes,
         and where to look first.
         """
-        repo_key, suite = self._server.scope_of(product, None)
+        repo_key, suite = self._scope(product)
         listed = self._server.send(
             calls.list_incidents(
                 self._org,
@@ -137,7 +157,7 @@ class Questions:
 
     def firmware_bugs(self, product: Product = None, days: Days = _MONTH, page: Page = 1) -> Fields:
         """List the real firmware bugs that boards caught: what broke each, and what fixed it."""
-        repo_key, suite = self._server.scope_of(product, None)
+        repo_key, suite = self._scope(product)
         listed = self._server.send(
             calls.real_bugs(
                 self._org, repo_key=repo_key, suite=suite, days=days, page=page, limit=ROWS
@@ -149,7 +169,7 @@ class Questions:
         self, product: Product = None, days: Days = _MONTH, page: Page = 1
     ) -> Fields:
         """List the resolved failures that were no firmware bugs, or are ambiguous, with why."""
-        repo_key, suite = self._server.scope_of(product, None)
+        repo_key, suite = self._scope(product)
         listed = self._server.send(
             calls.other_failures(
                 self._org, repo_key=repo_key, suite=suite, days=days, page=page, limit=ROWS
@@ -162,13 +182,13 @@ class Questions:
         evidence = self._server.send(calls.get_failure(self._org, failure_id))
         explained = self._server.send(calls.explain_failure(self._org, failure_id))
         edits = [f"would be {edit.failure_class} if {edit.condition}" for edit in explained.edits]
-        return {**shortened.of_failure(evidence), "what_would_change_it": edits[:ROWS]}
+        return {**shortened.of_failure(evidence), "what_would_change_it": shortened.some(edits)}
 
     def test(self, test: Test, product: Product = None, days: Days = _MONTH) -> Fields:
         """Say whether a test is flaky, broken or steady, since which commit, on which boxes, and
         whom to suspect.
         """
-        repo_key, suite = self._server.product(product, test)
+        repo_key, suite = self._product(product, test)
         answer = self._server.send(
             calls.one_test(self._org, repo_key=repo_key, suite=suite, test_id=test, days=days)
         )
@@ -181,7 +201,7 @@ class Questions:
         page: Page = 1,
     ) -> Fields:
         """Find tests by a part of their names."""
-        repo_key, suite = self._server.scope_of(product, None)
+        repo_key, suite = self._scope(product)
         listed = self._server.send(
             calls.list_tests(
                 self._org, repo_key=repo_key, suite=suite, search=search, page=page, limit=ROWS
@@ -194,7 +214,7 @@ class Questions:
 
     def flaky_tests(self, product: Product = None, days: Days = _MONTH, page: Page = 1) -> Fields:
         """List the flakiest tests, surest first, each with whom to suspect."""
-        repo_key, suite = self._server.scope_of(product, None)
+        repo_key, suite = self._scope(product)
         listed = self._server.send(
             calls.suspects(
                 self._org,
@@ -217,7 +237,7 @@ class Questions:
 
     def boxes(self, product: Product = None, days: Days = _MONTH) -> Fields:
         """Compare the boxes (benches) on the same commits, the worst first."""
-        repo_key, suite = self._server.scope_of(product, None)
+        repo_key, suite = self._scope(product)
         answer = self._server.send(
             calls.box_health(self._org, repo_key=repo_key, suite=suite, days=days)
         )
@@ -230,7 +250,7 @@ class Questions:
         days: Days = _MONTH,
     ) -> Fields:
         """Say how one box does: against the others, its lost runs, what fails on it alone."""
-        repo_key, suite = self._server.scope_of(product, None)
+        repo_key, suite = self._scope(product)
         answer = self._server.send(
             calls.one_box(self._org, repo_key=repo_key, suite=suite, box_key=box, days=days)
         )
@@ -245,7 +265,7 @@ class Questions:
         page: Page = 1,
     ) -> Fields:
         """List runs, the latest first."""
-        repo_key, suite = self._server.scope_of(product, None)
+        repo_key, suite = self._scope(product)
         listed = self._server.send(
             calls.list_runs(
                 self._org,

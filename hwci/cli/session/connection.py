@@ -277,7 +277,7 @@ def signed_in(flags: Flags, *, by_key: bool) -> Iterator[Connection]:
         try:
             yield connection
         except (ForbiddenError, UnauthorizedError) as fault:
-            if (message := _refusal(connection, fault)) is None:
+            if (message := refusal(connection, fault)) is None:
                 raise
             raise ExplainedError(message) from fault
         except SessionEndedError as fault:
@@ -293,7 +293,7 @@ def signed_in(flags: Flags, *, by_key: bool) -> Iterator[Connection]:
             raise ExplainedError(message) from fault
 
 
-def _refusal(connection: Connection, fault: "ApiError") -> ErrorMessage | None:
+def refusal(connection: Connection, fault: "ApiError") -> ErrorMessage | None:
     """Return what a refusal means by the credential that was used; None: no more than it states."""
     from hwci.client.errors import UnauthorizedError
 

@@ -75,7 +75,7 @@ class Fleet(Analysis):
         def work(reader: Reader) -> Samples:
             about = asked(reader, viewer, query, period)
             known = known_of_boxes(reader, viewer, period)
-            boxes = benches(*about, limits.PAGE_LIMIT_MAX, known).boxes
+            boxes = benches(*about, limits.FLEET_BOXES_MAX, known).boxes
             return [*_of_products(about)], [*map(_of_box, boxes)]
 
         samples = await self._storage.read(work, organization=viewer.org_id, person=viewer.id)
@@ -139,8 +139,8 @@ def _of_box(box: BoxHealth) -> Sample:
         "hwci_box_runs_never_reached": box.never_reached.part,
         "hwci_box_runs_reached": None if lost is None else lost.total,
         "hwci_box_runs_lost_board": None if lost is None else lost.part,
-        "hwci_box_results": box.counts.results,
-        "hwci_box_results_failed": box.counts.failed,
+        "hwci_box_results": box.counts.results or None,
+        "hwci_box_results_failed": box.counts.failed if box.counts.results else None,
         "hwci_box_worse": None if box.comparison is None else float(box.comparison.named),
         "hwci_box_last_run_timestamp_seconds": box.last_run_at.timestamp(),
         "hwci_box_last_clean_run_timestamp_seconds": None if clean is None else clean.timestamp(),
