@@ -24,6 +24,7 @@ from hwci.engine.page import tables
 from hwci.engine.page.reading import read_failures
 from hwci.engine.periods import Period
 from hwci.server.storage.records import RunFilter
+from hwci.server.storage.sql.codec import uuid_of
 from hwci.server.storage.sql.transaction import Transaction
 from hwci.server.storage.sqlite.connections import Connection, open_writer
 from tests.server.storage.examples import ACME, BOX, NOON, REPORT
@@ -448,3 +449,10 @@ def test_the_extent_of_a_period_costs_the_same_however_much_it_holds(
     for number in range(100):
         writer.put_report(ORG, run_of(number), NOON)
     assert extent(99) < 1.2 * extent(3)
+
+
+def test_a_page_that_is_opened_again_makes_none_of_its_ids_again() -> None:
+    ids = [number.to_bytes(16) for number in range(2_000)]
+
+    first = [uuid_of(each) for each in ids]
+    assert all(uuid_of(each) is made for each, made in zip(ids, first, strict=True))
