@@ -198,13 +198,22 @@ class ChangesAnswers(Answers):
 
     @cached_property
     def _configs(self) -> Mapping[Product, SuiteConfig]:
-        rows = self._connection.rows(
-            "SELECT repo_key, suite, body FROM suite_config WHERE org_id = ?", (self._org,)
-        )
         return {
             Product(repo_key, suite): codec.config_of(repo_key, suite, body)
-            for repo_key, suite, body in rows
+            for repo_key, suite, body, _ in self._config_rows
         }
+
+    @cached_property
+    def _config_versions(self) -> Mapping[Product, int]:
+        return {
+            Product(repo_key, suite): version for repo_key, suite, _, version in self._config_rows
+        }
+
+    @cached_property
+    def _config_rows(self) -> Sequence[tuple[str, str, str, int]]:
+        return self._connection.rows(
+            "SELECT repo_key, suite, body, version FROM suite_config WHERE org_id = ?", (self._org,)
+        )
 
     def reviews(self, failures: Iterable[UUID] | None = None) -> Mapping[UUID, Review]:
         if failures is None:

@@ -30,7 +30,7 @@ from hwci.engine.rules import classify
 from hwci.server.storage.sql import codec
 from hwci.server.storage.sql.columns import selected
 from hwci.server.storage.sql.connection import Query
-from hwci.server.storage.sql.history.answers import Answers
+from hwci.server.storage.sql.history.changes import ChangesAnswers
 from hwci.server.storage.sql.history.failures import FAILING, first_run
 from hwci.server.storage.sql.reports.derive import REVIEWED_MEMBER
 
@@ -157,7 +157,7 @@ _NUMBERED = (
 )
 
 
-class EpisodeAnswers(Answers):
+class EpisodeAnswers(ChangesAnswers):
     """Answers from `episode`."""
 
     def episodes(self, scope: Scope, period: Period) -> Sequence[Episode]:
@@ -337,10 +337,3 @@ class EpisodeAnswers(Answers):
         if product not in self._decided_now:
             self._decided_now[product] = self._decided_by(self._product_of[product])
         return self._decided_now[product]
-
-    @cached_property
-    def _config_versions(self) -> Mapping[Product, int]:
-        rows = self._connection.rows(
-            "SELECT repo_key, suite, version FROM suite_config WHERE org_id = ?", (self._org,)
-        )
-        return {Product(repo_key, suite): version for repo_key, suite, version in rows}
