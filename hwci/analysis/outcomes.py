@@ -19,7 +19,16 @@ from hwci.contract.runs.commits import ChangeList
 from hwci.contract.runs.runs import TestResult
 from hwci.contract.vocabulary import Outcome, Trigger
 from hwci.engine.facts import FailureKey, Lane, Product, TestKey
-from hwci.engine.history import ANYWHERE, Failure, History, Place, Scope, Where
+from hwci.engine.history import (
+    ANYWHERE,
+    Episode,
+    Failure,
+    History,
+    Place,
+    RunChanges,
+    Scope,
+    Where,
+)
 from hwci.engine.periods import Period
 
 
@@ -108,6 +117,23 @@ class RecordedRuns(History, Protocol):
     ) -> Mapping[str, ChangeList]:
         """The first list with each of these commits, as of `first_listing`, and those with the
         bases of these lists, so many steps back; not with the base of that of the `oldest`.
+        """
+
+    def runs_under_test(self, episodes: Sequence[Episode]) -> Sequence[RunChanges | None]:
+        """The first run on the first commit of each of these episodes, as of
+        `changes_under_test`.
+        """
+
+    def runs_listing(
+        self, repo_key: str, shas: Collection[str]
+    ) -> Mapping[str, Sequence[RunChanges]]:
+        """The runs that list each of these commits that any lists, as of `changes_listing`."""
+
+    def runs_based_on(
+        self, repo_key: str, shas: Collection[str]
+    ) -> Mapping[str, Sequence[RunChanges]]:
+        """The runs whose list has this base, of each of these commits that is one, as of
+        `changes_based_on`.
         """
 
     def places(

@@ -14,12 +14,17 @@ _BITS_OF = [[bit for bit in range(8) if byte >> bit & 1] for byte in range(256)]
 _ZERO, _ONE = b"01"
 _ONES = b"\x01"
 _LANE = 4  # bytes of a count
+_FEW = 8
+"""So many tests are sooner put into a set, or found in it, one by one."""
 
 
 def mask_of(tests: Collection[int]) -> Mask:
     """Return the set of these tests."""
-    if not tests:
-        return 0
+    if len(tests) <= _FEW:
+        mask = 0
+        for test in tests:
+            mask |= 1 << test
+        return mask
     digits = bytearray([_ZERO]) * (max(tests) + 1)
     for test in tests:
         digits[test] = _ONE
@@ -28,6 +33,12 @@ def mask_of(tests: Collection[int]) -> Mask:
 
 def tests_in(mask: Mask) -> Iterator[int]:
     """Yield the tests of a set, the lowest number first."""
+    if mask.bit_count() <= _FEW:
+        while mask:
+            lowest = mask & -mask
+            yield lowest.bit_length() - 1
+            mask ^= lowest
+        return
     for place, byte in enumerate(mask.to_bytes((mask.bit_length() + 7) // 8, "little")):
         if byte:
             for bit in _BITS_OF[byte]:

@@ -15,11 +15,10 @@ from hwci.contract.failures.explanations import Gaps
 from hwci.contract.runs.commits import ChangeList, Commit
 from hwci.contract.vocabulary import FailureClass, Gap, Label, Outcome, Verdict
 from hwci.engine.facts import Facts, Product, Report, SuiteConfig
-from hwci.engine.full_history import FullHistory
 from hwci.engine.history import OutOfTimeError
 from hwci.engine.rules.classify import Classifier
 from hwci.engine.rules.labels import Group, groups_of
-from tests.engine.hurried import Hurried
+from tests.analysis.hurried import HurriedRuns
 from tests.engine.timeline import (
     ALL,
     CONFIG,
@@ -34,6 +33,7 @@ from tests.engine.timeline import (
     report,
     seen,
 )
+from tests.support.outcomes import FullRecordedRuns
 from tests.support.soak import rounds
 
 Counts = tuple[list[tuple[Gap, int, int, int]], tuple[int, int, int], int, int]
@@ -93,15 +93,19 @@ def without(draw: random.Random, one: Report, gap: Gap) -> Report:
     return replace(one, changes=cut)
 
 
-def ambiguous(facts: Facts) -> Iterator[tuple[FullHistory, Group]]:
-    history = FullHistory(ORG, facts)
+def ambiguous(facts: Facts) -> Iterator[tuple[FullRecordedRuns, Group]]:
+    history = FullRecordedRuns(ORG, facts)
     for group in groups_of(history, history.failures(ALL, EVER)):
         if group.label is Label.RESOLVED and class_of(facts, group) is FailureClass.AMBIGUOUS:
             yield history, group
 
 
+def recorded(past: Past) -> FullRecordedRuns:
+    return FullRecordedRuns(ORG, past.facts)
+
+
 def class_of(facts: Facts, group: Group) -> FailureClass:
-    history = FullHistory(ORG, facts)
+    history = FullRecordedRuns(ORG, facts)
     now = next(
         one
         for one in groups_of(history, history.failures(ALL, EVER))
@@ -158,7 +162,7 @@ def test_failures_of_one_run_are_told_apart_by_their_verdict_and_their_fix() -> 
         facts = spoiled(draw, whole(draw), draw.choice([*Gap]))
         facts = replace(facts, reports=tuple(with_more_tests(draw, one) for one in facts.reports))
         found = [*ambiguous(facts)]
-        shared = Filling(FullHistory(ORG, facts))
+        shared = Filling(FullRecordedRuns(ORG, facts))
         for history, group in found:
             assert shared.of(group) == Filling(history).of(group), (seed, group.first.key)
         of_runs: dict[str, set[tuple[Any, ...]]] = defaultdict(set)
@@ -185,7 +189,7 @@ def with_more_tests(draw: random.Random, one: Report) -> Report:
     return replace(one, tests=(test, *more))
 
 
-def every_filling(facts: Facts, history: FullHistory, group: Group) -> Iterator[Facts]:
+def every_filling(facts: Facts, history: FullRecordedRuns, group: Group) -> Iterator[Facts]:
     """Yield the facts with all that is missing, in every way."""
     lists: tuple[tuple[str, ...], ...] = (("**",), ())
     every = [replace(CONFIG, firmware_paths=fw, harness_paths=hs) for fw in lists for hs in lists]
@@ -263,7 +267,7 @@ def test_the_gap_that_would_decide_most_comes_first() -> None:
         changed=dict.fromkeys("bcdef", "fw") | {"g": "fw ~", "h": "fw", "i": "fw hs"},
     )
 
-    assert counted(budget(past.history, ALL, EVER)) == (
+    assert counted(budget(recorded(past), ALL, EVER)) == (
         [(Gap.NO_VERDICT, 2, 2, 2), (Gap.CUT_LISTS, 1, 0, 1)],
         (3, 2, 3),
         4,
@@ -279,13 +283,13 @@ def test_a_first_report_without_changes_is_decided_in_any_way_if_firmware_fixed_
         ]
     )
 
-    assert counted(budget(past.history, ALL, EVER))[0] == [(Gap.NO_CHANGES, 1, 1, 1)]
+    assert counted(budget(recorded(past), ALL, EVER))[0] == [(Gap.NO_CHANGES, 1, 1, 1)]
 
 
 def test_a_product_without_a_configuration_may_have_mixed_fixes() -> None:
     past = seen("box-1 | a:P b:F c:P", changed={"b": "fw", "c": "fw"}).configured()
 
-    assert counted(budget(past.history, ALL, EVER))[0] == [(Gap.NO_CONFIGURATION, 1, 0, 1)]
+    assert counted(budget(recorded(past), ALL, EVER))[0] == [(Gap.NO_CONFIGURATION, 1, 0, 1)]
 
 
 def test_what_is_known_before_a_fix_counts_where_the_rest_is_filled() -> None:
@@ -298,15 +302,15 @@ def test_what_is_known_before_a_fix_counts_where_the_rest_is_filled() -> None:
         ]
     ).configured(replace(CONFIG, harness_paths=()))
 
-    assert counted(budget(past.history, ALL, EVER))[0] == [(Gap.UNCONNECTED_FIX, 1, 0, 0)]
+    assert counted(budget(recorded(past), ALL, EVER))[0] == [(Gap.UNCONNECTED_FIX, 1, 0, 0)]
 
 
 def test_a_reviewed_failure_and_one_of_another_time_have_no_gap() -> None:
     past = seen("box-1 | a:P b:U c:P", changed={"b": "fw", "c": "fw"})
     before = replace(EVER, end=minute(0.5))
 
-    assert counted(budget(past.reviewed("b", "confirm").history, ALL, EVER)) == NONE
-    assert counted(budget(past.history, ALL, before)) == NONE
+    assert counted(budget(recorded(past.reviewed("b", "confirm")), ALL, EVER)) == NONE
+    assert counted(budget(recorded(past), ALL, before)) == NONE
 
 
 def test_when_the_time_is_over_the_newest_failures_were_looked_at() -> None:
@@ -314,7 +318,7 @@ def test_when_the_time_is_over_the_newest_failures_were_looked_at() -> None:
     reached = set()
     for looks in range(400):
         try:
-            found = budget(Hurried(past.facts, looks), ALL, EVER)
+            found = budget(HurriedRuns(past.facts, looks), ALL, EVER)
         except OutOfTimeError:
             continue
         assert found.ambiguous == 3

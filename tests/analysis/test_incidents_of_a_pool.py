@@ -16,6 +16,7 @@ from hwci.engine.rules.classify import Classifier
 from tests.analysis.pools import COMMITS, Plain, pushes, random_pool
 from tests.analysis.stories import runs, story
 from tests.engine.timeline import ALL, EVER, ORG, Past, changes, commit, report
+from tests.simulation.fleet import Cause, Kind, Plan, simulate
 from tests.support.outcomes import FullRecordedRuns
 from tests.support.soak import rounds
 
@@ -287,6 +288,29 @@ def test_whatever_comes_each_failure_is_in_one_incident_and_what_differs_is_said
             assert differs == (row.suspects_differ is not None), seed
             told += differs
     assert told
+
+
+def test_those_that_are_pending_are_the_same_where_no_others_are_asked_for() -> None:
+    plan = Plan(boxes=3, boxes_at_once=2, tests=8, runs=60, attempts=1, verdicts=0.5, changes=0.7)
+    struck = Cause(Kind.OUTAGE, frozenset({1, 2, 3}), frozenset({"bench-2"}), rate=0.4)
+    broken = Cause(Kind.BUG, frozenset({4, 5, 6}), rate=0.8, since=40, until=54)
+    fixed = together = 0
+    for seed in range(rounds(60, 3_000)):
+        facts = [
+            random_pool(random.Random(seed)).facts,
+            story(random.Random(seed)).facts,
+            simulate(replace(plan, base_rate=0.15), [struck], seed).facts,
+            simulate(replace(plan, leaves=("bench-3", 50)), [broken], seed).facts,
+        ]
+        for history in (FullRecordedRuns(ORG, each) for each in facts):
+            every = incidents(history, ALL, EVER)
+            pending = [one for one in every if one.label is Label.PENDING]
+
+            assert incidents(history, ALL, EVER, Label.PENDING) == pending, seed
+            fixed += sum(len(one.boxes) > 1 and one.fix is not None for one in pending)
+            together += sum(one.times > 1 for one in pending)
+    assert fixed
+    assert together
 
 
 def broken_by(past: Past, key: FailureKey) -> str | None:

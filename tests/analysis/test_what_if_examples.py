@@ -10,7 +10,7 @@ from hwci.analysis.failures.what_if import FILES_TRIED, what_if
 from hwci.contract.runs.commits import Commit
 from hwci.contract.vocabulary import EditKind
 from hwci.engine.history import OutOfTimeError
-from tests.engine.hurried import Hurried
+from tests.analysis.hurried import HurriedRuns
 from tests.engine.timeline import ORG, Past, changes, commit, item, report, seen
 from tests.support.outcomes import FullRecordedRuns
 
@@ -170,10 +170,6 @@ def test_more_files_than_are_tried_are_told(beyond: int) -> None:
     )
 
     assert bool(beyond) is not what_if(recorded(past), past.group("b")).complete
-
-
-class HurriedRuns(Hurried, FullRecordedRuns):
-    """Recorded runs with time for so many looks at the clock."""
 
 
 def test_when_the_time_is_over_what_was_found_is_told() -> None:

@@ -23,7 +23,7 @@ from hwci.engine.facts import (
     failure_id,
 )
 from hwci.engine.full_history import FullHistory
-from hwci.engine.history import ANYWHERE, Failure, Place, Scope, Where
+from hwci.engine.history import ANYWHERE, Episode, Failure, Place, RunChanges, Scope, Where
 from hwci.engine.periods import Period
 from hwci.engine.rules.flakiness import has_failed_attempt
 from hwci.engine.rules.reports import report_order
@@ -65,6 +65,25 @@ class FullRecordedRuns(FullHistory):
             known |= wanted
             found |= self.first_listing(repo_key, [*wanted])
         return found
+
+    def runs_under_test(self, episodes: Sequence[Episode]) -> Sequence[RunChanges | None]:
+        return [
+            self.changes_under_test(lane.repo_key, one.first.workflow, lane.branch, sha)
+            for one in episodes
+            for lane, sha in [one.key]
+        ]
+
+    def runs_listing(
+        self, repo_key: str, shas: Collection[str]
+    ) -> Mapping[str, Sequence[RunChanges]]:
+        found = {sha: self.changes_listing(repo_key, sha) for sha in shas}
+        return {sha: runs for sha, runs in found.items() if runs}
+
+    def runs_based_on(
+        self, repo_key: str, shas: Collection[str]
+    ) -> Mapping[str, Sequence[RunChanges]]:
+        found = {sha: self.changes_based_on(repo_key, sha) for sha in shas}
+        return {sha: runs for sha, runs in found.items() if runs}
 
     def places(
         self, commits: Mapping[tuple[str, str], Collection[str]]

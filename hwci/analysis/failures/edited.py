@@ -6,15 +6,21 @@ which edits are worth a try, nor what a class means. Configurations are edited i
 verdicts in the group itself.
 """
 
-from collections.abc import Callable, Iterable, Sequence
-from functools import cache
-from typing import Any, cast
+from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple, cast
+
+from hwci.analysis.outcomes import RecordedRuns
+from hwci.contract.runs.commits import ChangeList
 from hwci.contract.vocabulary import FileKind
 from hwci.engine.facts import SuiteConfig
-from hwci.engine.history import History, RunChanges
+from hwci.engine.history import Episode, History, RunChanges
 from hwci.engine.rules.changes import product_files
 
+STEPS_AHEAD = 8
+"""So many steps of walks are read together; of longer ones the rest is read step by step."""
 Rewrite = Callable[[RunChanges], RunChanges]
 
 
@@ -23,11 +29,95 @@ class ChangesAsked:
     walks over the same runs.
     """
 
-    def __init__(self, history: History) -> None:
+    def __init__(self, history: RecordedRuns) -> None:
         self.history = history
-        self.under_test = cache(history.changes_under_test)
-        self.listing = cache(history.changes_listing)
-        self.based_on = cache(history.changes_based_on)
+        self._under_test: dict[tuple[str, str, str, str], RunChanges | None] = {}
+        self._listing: _Runs = {}
+        self._based_on: _Runs = {}
+
+    def under_test(self, repo_key: str, workflow: str, branch: str, sha: str) -> RunChanges | None:
+        """Return the first run on a commit."""
+        target = repo_key, workflow, branch, sha
+        if target not in self._under_test:
+            self._under_test[target] = self.history.changes_under_test(*target)
+        return self._under_test[target]
+
+    def listing(self, repo_key: str, sha: str) -> Sequence[RunChanges]:
+        """Return the runs that list a commit."""
+        _ask(self._listing, self.history.runs_listing, repo_key, [sha])
+        return self._listing[repo_key, sha]
+
+    def based_on(self, repo_key: str, sha: str) -> Sequence[RunChanges]:
+        """Return the runs whose list has a commit as its base."""
+        _ask(self._based_on, self.history.runs_based_on, repo_key, [sha])
+        return self._based_on[repo_key, sha]
+
+    def read_ahead(self, episodes: Sequence[Episode]) -> None:
+        """Read what will be asked of these failures, all together: the first runs on their commits,
+        and the walks from their fixes back to them, which are searched from both ends.
+        """
+        runs = self.history.runs_under_test(episodes)
+        spans: dict[str, set[_Span]] = defaultdict(set)
+        for episode, run in zip(episodes, runs, strict=True):
+            lane, sha = episode.key
+            self._under_test[lane.repo_key, episode.first.workflow, lane.branch, sha] = run
+            if episode.fix is not None:
+                spans[lane.repo_key].add(_Span(episode.last_sha, episode.fix))
+        for repo_key, of_repository in spans.items():
+            back = {*of_repository}
+            onward = {_Span(goal=fix, sha=last) for last, fix in back}
+            for _ in range(STEPS_AHEAD):
+                self.history.check_time()
+                _ask(self._listing, self.history.runs_listing, repo_key, _ends(back))
+                back = _stepped(self._listing, repo_key, back, _bases)
+                _ask(self._based_on, self.history.runs_based_on, repo_key, _ends(onward))
+                onward = _stepped(self._based_on, repo_key, onward, _listed)
+
+
+class _Span(NamedTuple):
+    """A search for a commit, which has come to another one."""
+
+    goal: str
+    sha: str
+
+
+def _ends(spans: Iterable[_Span]) -> Collection[str]:
+    return {sha for _, sha in spans}
+
+
+def _bases(changes: ChangeList) -> Collection[str]:
+    return () if changes.base_sha is None else (changes.base_sha,)
+
+
+def _listed(changes: ChangeList) -> Collection[str]:
+    return [commit.sha for commit in changes.commits]
+
+
+def _stepped(
+    known: _Runs,
+    repo_key: str,
+    spans: Iterable[_Span],
+    leads_to: Callable[[ChangeList], Collection[str]],
+) -> set[_Span]:
+    """Return where the searches are a step later that have not come to their goal."""
+    stepped = set()
+    for goal, sha in spans:
+        lists = [run.changes for run in known[repo_key, sha]]
+        passed = {other for changes in lists for other in (*_bases(changes), *_listed(changes))}
+        if goal not in passed:
+            stepped |= {_Span(goal, other) for changes in lists for other in leads_to(changes)}
+    return stepped
+
+
+_Runs = dict[tuple[str, str], Sequence[RunChanges]]
+_Ask = Callable[[str, Collection[str]], Mapping[str, Sequence[RunChanges]]]
+
+
+def _ask(known: _Runs, ask: _Ask, repo_key: str, shas: Collection[str]) -> None:
+    """Ask for the runs of those of these commits for which nobody asked."""
+    if unread := {sha for sha in shas if (repo_key, sha) not in known}:
+        runs = ask(repo_key, unread)
+        known.update(((repo_key, sha), runs.get(sha, ())) for sha in unread)
 
 
 def as_sent(run: RunChanges) -> RunChanges:

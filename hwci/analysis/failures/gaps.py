@@ -17,6 +17,7 @@ from typing import NamedTuple
 from hwci.analysis.failures.advice import GAPS
 from hwci.analysis.failures.ci_lines import lines_of
 from hwci.analysis.failures.edited import ChangesAsked, Rewrite, as_sent, edited, file_of
+from hwci.analysis.outcomes import RecordedRuns
 from hwci.contract.failures import explanations as shapes
 from hwci.contract.runs.commits import ChangeList, Commit
 from hwci.contract.vocabulary import FailureClass, FileKind, Gap, Verdict
@@ -40,7 +41,7 @@ FAILURES_MAX = 1_000
 """Ambiguous failures whose gaps are filled, the newest."""
 STEPS_MAX = 50
 """Lists that are followed back from a fix that is not connected."""
-_AT_ONCE = 50
+_AT_ONCE = 250
 _UNSENT = "unsent"
 
 
@@ -82,7 +83,7 @@ class Fill:
 
 
 def budget(
-    history: History, scope: Scope, period: Period, pages: Sequence[str] = ()
+    history: RecordedRuns, scope: Scope, period: Period, pages: Sequence[str] = ()
 ) -> shapes.Gaps:
     """Return what each gap costs. `pages`: of CI jobs of the scope. Raises `OutOfTimeError`: there
     was no time for one failure.
@@ -91,9 +92,10 @@ def budget(
     ambiguous = _ambiguous(history, filling, scope, period)
     failures: list[Gaps] = []
     try:
-        for start in range(0, len(ambiguous[:FAILURES_MAX]), _AT_ONCE):
-            end = min(start + _AT_ONCE, FAILURES_MAX)
-            groups = groups_at(history, ambiguous[start:end])
+        newest = ambiguous[:FAILURES_MAX]
+        filling.read_ahead(newest)
+        for start in range(0, len(newest), _AT_ONCE):
+            groups = groups_at(history, newest[start : start + _AT_ONCE])
             failures.extend(map(filling.of, groups))
     except OutOfTimeError:
         if not failures:
@@ -122,7 +124,9 @@ def _ambiguous(
         if episode.decision and _is_open(episode.decision.failure_class)
     }
     for start in range(0, len(undecided), _AT_ONCE):
-        for group in groups_at(history, undecided[start : start + _AT_ONCE]):
+        some = undecided[start : start + _AT_ONCE]
+        filling.read_ahead(some)
+        for group in groups_at(history, some):
             if _is_open(filling.now.automatic(group).failure_class):
                 ids.add(group.first.id)
     return [episode for episode in resolved if episode.id in ids]
@@ -166,8 +170,9 @@ _Alike = tuple[Lane, str, FailingRun, str, str | None]
 class Filling:
     """Fills the gaps of ambiguous failures of one history."""
 
-    def __init__(self, history: History) -> None:
+    def __init__(self, history: RecordedRuns) -> None:
         self._asked = ChangesAsked(history)
+        self.read_ahead = self._asked.read_ahead
         self._history = edited(self._asked)
         self.now = Classifier(self._history)
         self._shared: dict[SuiteConfig, Classifier] = {}

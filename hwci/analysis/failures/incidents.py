@@ -18,7 +18,13 @@ from uuid import UUID
 
 from hwci.analysis.benches.lost_runs import LostBoards
 from hwci.analysis.failures.look_first import Evidence, PassedBefore, look_first
-from hwci.analysis.failures.one_cause import Caused, CauseKey, Failed, causes_of
+from hwci.analysis.failures.one_cause import (
+    Caused,
+    CauseKey,
+    Failed,
+    causes_of,
+    parted,
+)
 from hwci.analysis.failures.suspects_differ import OfFailure, suspects_differ
 from hwci.analysis.flaky.suspect_words import LIKELY
 from hwci.analysis.flaky.suspects import SeenProduct, Since
@@ -216,39 +222,74 @@ class Described(NamedTuple):
     history: Since | None
 
 
-def incidents(history: RecordedRuns, scope: Scope, period: Period) -> list[Incident]:
-    """Return the incidents with a failure in the period, the last to begin first."""
-    failed = _failed(history, scope, period)
-    causes = causes_of(history, period, failed)
+def incidents(
+    history: RecordedRuns, scope: Scope, period: Period, label: Label | None = None
+) -> list[Incident]:
+    """Return the incidents with a failure in the period, the last to begin first. `label`: those
+    with this one; None: all. Of those that are pending no others are looked at than have to be.
+    """
+    episodes = _labelled(history, scope, period)
+    if label is Label.PENDING:
+        failed, causes = _beside_pending(history, period, episodes)
+    else:
+        failed = _failed(history, episodes)
+        causes = causes_of(history, period, failed)
     merges = _merges(history, Scope(scope.repo_key), period)
     together: dict[CauseKey, list[int]] = defaultdict(list)
     for at, caused in enumerate(causes):
         together[caused.cause].append(at)
+    rows = [
+        Incident(
+            failed=tuple(failed[at] for at in members),
+            causes=tuple(causes[at] for at in members),
+            merges=merges.get(failed[members[0]].key.lane.repo_key, {}),
+        )
+        for members in together.values()
+    ]
     return sorted(
-        (
-            Incident(
-                failed=tuple(failed[at] for at in members),
-                causes=tuple(causes[at] for at in members),
-                merges=merges.get(failed[members[0]].key.lane.repo_key, {}),
-            )
-            for members in together.values()
-        ),
+        (incident for incident in rows if label in {None, incident.label}),
         key=lambda incident: (incident.since, incident.first.id.int),
         reverse=True,
     )
 
 
-def _failed(history: History, scope: Scope, period: Period) -> list[Failed]:
-    """Return what failed in a period, the first to begin first."""
-    episodes = sorted(
-        history.episodes_failed(scope, period),
-        key=lambda episode: (episode.started_at, episode.id.int),
-    )
+def _beside_pending(
+    history: RecordedRuns, period: Period, episodes: Sequence[tuple[Episode, Label]]
+) -> tuple[list[Failed], list[Caused]]:
+    """Return the episodes that may have a cause in common with a pending one, with their causes."""
+    parts = parted(episodes)
+    failed = _failed(history, parts.first)
+    causes = causes_of(history, period, failed)
+    failed_also = _failed(history, parts.with_fix(causes))
+    rows = [
+        *zip(failed, causes, strict=True),
+        *zip(failed_also, causes_of(history, period, failed_also), strict=True),
+    ]
+    in_order = sorted(rows, key=lambda of: _order(of[0].episode))
+    return [it for it, _ in in_order], [caused for _, caused in in_order]
+
+
+def _order(episode: Episode) -> tuple[datetime, int]:
+    """Return what episodes are sorted by, the first to begin first."""
+    return episode.started_at, episode.id.int
+
+
+def _labelled(history: History, scope: Scope, period: Period) -> list[tuple[Episode, Label]]:
+    """Return what failed in a period with its label, the first to begin first."""
+    episodes = sorted(history.episodes_failed(scope, period), key=_order)
     reviews = history.reviews(chain.from_iterable(episode.reviewed for episode in episodes))
+    return [
+        (episode, label_of(False, episode.fix, review_of(episode.reviewed, reviews)))
+        for episode in episodes
+    ]
+
+
+def _failed(history: History, episodes: Sequence[tuple[Episode, Label]]) -> list[Failed]:
+    """Return these episodes with what their causes rest on."""
     classifier, failed = Classifier(history), []
-    for episode, changes in zip(episodes, history.under_test(episodes), strict=True):
+    sent = history.under_test([episode for episode, _ in episodes])
+    for (episode, label), changes in zip(episodes, sent, strict=True):
         history.check_time()
-        label = label_of(False, episode.fix, review_of(episode.reviewed, reviews))
         files = classifier.files_of(episode.key.lane.product)
         failed.append(Failed(episode, label, UnderTest(files, changes)))
     return failed
@@ -298,7 +339,8 @@ def described(
         for runs in history.outcomes(Scope(*product), period)
     }
     for product, of_product in seen.items():
-        of_product.suggest([it.lane.test_id for it in incidents if it.product == product])
+        here = [it for it in incidents if it.product == product]
+        of_product.suggest([it.lane.test_id for it in here if it.lane.branch == of_product.branch])
     differing, rows = _differing(history, incidents), []
     for incident, of, elsewhere, differ in zip(incidents, failures, others, differing, strict=True):
         history.check_time()
@@ -323,11 +365,13 @@ def _since(incident: Incident, seen: SeenProduct | None) -> Since | None:
     """Return since when the test that failed first fails, if that is about this incident: on its
     branch, and began no later than it did.
     """
-    suggested = None if seen is None else seen.suggested(incident.lane.test_id)
-    if suggested is None or isinstance(suggested, str):
+    if seen is None or seen.branch != incident.lane.branch:
         return None
-    since, first = suggested.since, incident.first.key
-    later = since.after(first.sha) if since.branch == first.lane.branch else None
+    suggested = seen.suggested(incident.lane.test_id)
+    if isinstance(suggested, str):
+        return None
+    since = suggested.since
+    later = since.after(incident.first.key.sha)
     return None if later is None or later >= LIKELY else since
 
 
@@ -344,8 +388,8 @@ def failing_incidents(
     """Return the pending incidents of a product that a test failed in."""
     pending = [
         incident
-        for incident in incidents(history, scope, period)
-        if incident.label is Label.PENDING and test_id in incident.tests
+        for incident in incidents(history, scope, period, Label.PENDING)
+        if test_id in incident.tests
     ]
     return described(history, pending, period)
 

@@ -8,11 +8,11 @@ suspected, or the bench is, those that fail together again and again have one, t
 (`co_failure.py`). This module knows no incident and no class.
 """
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from hwci.analysis.failures.co_failure import failing_together
+from hwci.analysis.failures.co_failure import TIMES_MIN, failing_together
 from hwci.analysis.failures.pool import Stretch, pooled
 from hwci.analysis.failures.since_pass import Asked, commits_since
 from hwci.analysis.outcomes import RecordedRuns
@@ -90,6 +90,8 @@ class _Pool(NamedTuple):
 
 def causes_of(history: RecordedRuns, period: Period, failed: Sequence[Failed]) -> list[Caused]:
     """Return the cause of each episode."""
+    if not failed:
+        return []
     stretches = _stretches(history, failed)
     tests: dict[object, list[int]] = defaultdict(list)
     for at, one in enumerate(failed):
@@ -115,6 +117,49 @@ def causes_of(history: RecordedRuns, period: Period, failed: Sequence[Failed]) -
             passed = stretches[at].passed
             causes[at] = Caused(cause, began, ends, None if passed is None else passed.sha)
     return [causes[at] for at in range(len(failed))]
+
+
+Labelled = tuple[Episode, Label]
+
+
+class Parted(NamedTuple):
+    """Episodes of which the pending ones are looked at: `first` those on which the causes of these
+    rest, then, of the `others`, those `with_fix` that one of their pools has.
+    """
+
+    first: Sequence[Labelled]
+    others: Sequence[Labelled]
+
+    def with_fix(self, causes: Iterable[Caused]) -> list[Labelled]:
+        """Return all others of the tests that one of these fixes fixed, of what is pending."""
+        fixes = {caused.ends.fix for caused in causes if caused.ends.label is Label.PENDING} - {
+            None
+        }
+        tests = {
+            _on_any_box(episode.key.lane) for episode, _ in self.others if episode.fix in fixes
+        }
+        return [of for of in self.others if _on_any_box(of[0].key.lane) in tests]
+
+
+def parted(episodes: Sequence[Labelled]) -> Parted:
+    """Part episodes: a test with a pending one is looked at first, and one that began to fail so
+    often that it may fail together with others again and again.
+    """
+    began = Counter(episode.key.lane for episode, _ in episodes)
+    tests = {
+        _on_any_box(episode.key.lane)
+        for episode, label in episodes
+        if label is Label.PENDING or began[episode.key.lane] >= TIMES_MIN
+    }
+    parts: tuple[list[Labelled], list[Labelled]] = [], []
+    for episode, label in episodes:
+        parts[_on_any_box(episode.key.lane) not in tests].append((episode, label))
+    return Parted(*parts)
+
+
+def _on_any_box(lane: Lane) -> tuple[str, ...]:
+    repo_key, suite, test_id, _, branch = lane
+    return repo_key, suite, test_id, branch
 
 
 def cause_of(first: FailureKey, ends: Ends, suspects: tuple[Commit, ...] | None) -> CauseKey:
@@ -179,8 +224,7 @@ def _apart(
 
 def _test_of(failed: Failed) -> tuple[object, ...]:
     """Return what the episodes of a pool have in common, whichever box they are of."""
-    repo_key, suite, test_id, _, branch = failed.key.lane
-    return repo_key, suite, test_id, branch, failed.of_bench
+    return _on_any_box(failed.key.lane), failed.of_bench
 
 
 def _ends(failed: Sequence[Failed], stretches: Sequence[Stretch], members: Sequence[int]) -> Ends:

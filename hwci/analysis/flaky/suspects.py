@@ -354,7 +354,8 @@ class SeenProduct:
         )
 
     @cached_property
-    def _branch(self) -> str:
+    def branch(self) -> str:
+        """The branch that ran most."""
         ran: dict[str, int] = defaultdict(int)
         for run in self._product.runs:
             ran[run.branch] += run.hello_ok
@@ -363,7 +364,7 @@ class SeenProduct:
     @cached_property
     def _placed_commits(self) -> Sequence[BranchCommit] | None:
         shas = {run.sha for run in self._product.runs if run.hello_ok}
-        return branch_order(self._history, self._product.product, self._branch, shas)
+        return branch_order(self._history, self._product.product, self.branch, shas)
 
     @property
     def order(self) -> Sequence[BranchCommit]:
@@ -544,7 +545,7 @@ class SeenProduct:
         if self._placed_commits is None:
             return "the order of the commits is not known: changes that were sent lead in a circle"
         runs, failed = len(counted.at), int(counted.failed.sum())
-        where = f"of {listed(sorted(boxes))} on {self._branch}" if boxes else f"on {self._branch}"
+        where = f"of {listed(sorted(boxes))} on {self.branch}" if boxes else f"on {self.branch}"
         if runs < RUNS_NEEDED:
             return f"{said.counted(runs, 'run')} {where}; {RUNS_NEEDED} are needed"
         if counted.at.min() == counted.at.max():
@@ -631,7 +632,7 @@ class SeenProduct:
         total = fewest_that_hold(chance)
         shown = slice(min(total, SHOWN_MAX))
         return Since(
-            branch=self._branch,
+            branch=self.branch,
             before=chances.before + chances.never,
             suspects=tuple(
                 shapes.SuspectCommit(**vars(self.order[at]), chance=chance)

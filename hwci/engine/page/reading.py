@@ -97,6 +97,8 @@ def read_classified(
     """Read the resolved failures of these classes, in the order of their table. Of those that a
     store has settled no others are read.
     """
+    if {*classes} == {*FailureClass}:
+        return classified(history, resolved_episodes(history, scope, period))
     settled, unsettled = history.resolved(scope, period, [classes])
     resolved = [Resolved(episode, None) for part in settled.values() for episode in part.items]
     rows = classified(history, [*resolved, *resolved_of(history, unsettled)])

@@ -307,6 +307,10 @@ def _about_commits(history: RecordedRuns, facts: Facts) -> Iterator[tuple[str, o
         for steps, oldest in ((0, ""), (1, ""), (9, ""), (9, SHAS[0])):
             yield "listings_back", dict(history.listings_back(repo_key, SHAS[:3], steps, oldest))
         yield "first_listing", dict(history.first_listing(repo_key, [*SHAS, "f" * 40]))
+        yield "runs_listing", dict(history.runs_listing(repo_key, [*SHAS, "f" * 40]))
+        yield "runs_based_on", dict(history.runs_based_on(repo_key, [*SHAS, "f" * 40]))
+    episodes = sorted(history.episodes(Scope(), EVER), key=lambda one: one.id)
+    yield "runs_under_test", list(history.runs_under_test(episodes))
     for product in {Product(r.repo_key, r.suite) for r in facts.reports}:
         yield "config", history.config(product)
     for sha in SHAS:

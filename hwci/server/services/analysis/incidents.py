@@ -45,10 +45,8 @@ def incidents_of(about: Asked, query: IncidentsQuery) -> list[Incident]:
     where = query.where
     rows = [
         incident
-        for incident in incidents(*about)
-        if query.label in {None, incident.label}
-        and where.has_box(incident.boxes)
-        and where.branch in {None, incident.lane.branch}
+        for incident in incidents(*about, query.label)
+        if where.has_box(incident.boxes) and where.branch in {None, incident.lane.branch}
     ]
     if where.sha is None:
         return rows

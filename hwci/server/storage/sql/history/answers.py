@@ -2,8 +2,10 @@
 """What every group of answers shares: the connection, the organization, and its products."""
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import islice
+from typing import Any
 from uuid import UUID
 
 from hwci.engine.facts import Product
@@ -22,6 +24,8 @@ ITEMS = "CROSS JOIN item i ON i.org_id = r.org_id AND i.report_id = r.id"
 """The items of each of these reports."""
 NOTABLE = "(i.outcome = 1 OR i.attempts > 1)"
 """An item that is no pass at the first attempt."""
+AT_ONCE = 100
+"""A statement about some failures has so many places for them."""
 
 
 class Answers:
@@ -52,6 +56,15 @@ class Answers:
         return codec.numbers(
             number for product, number in self._products.items() if scope.holds(*product)
         )
+
+    def _rows_of_some(
+        self, statement: str, failures: Iterable[UUID], *values: object
+    ) -> Iterator[Sequence[Any]]:
+        """Yield the rows of a statement of some failures, for as many as it has places for."""
+        ids = iter([failure.bytes for failure in failures])
+        while some := list(islice(ids, AT_ONCE)):
+            some += some[-1:] * (AT_ONCE - len(some))  # the statement has that many places
+            yield self._connection.rows(statement, (self._org, *some, *values))
 
     def _test_names(self, product: int, tests: Collection[int]) -> Mapping[int, str]:
         """Return the names of these tests of a product; each is read once."""

@@ -9,6 +9,7 @@ the runs that it returns.
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cached_property
+from itertools import chain
 from typing import Any
 from uuid import UUID
 
@@ -19,14 +20,14 @@ from hwci.engine.facts import Product, StoredReview, SuiteConfig
 from hwci.engine.history import Place, ReportOrder, RunChanges
 from hwci.server.storage.sql import codec
 from hwci.server.storage.sql.columns import column, columns_of
-from hwci.server.storage.sql.history.answers import Answers
+from hwci.server.storage.sql.history.answers import AT_ONCE, Answers
 from hwci.server.storage.sql.reports import report_rows
 
 _ITS_REPORT = """
 r.org_id = w.org_id AND r.repo_key = w.repo_key AND r.run_id = w.run_id
   AND r.run_attempt = w.run_attempt AND r.box_key = w.box_key
 """
-_RUN = f"""
+RUN = f"""
 SELECT
   w.started_at, w.run_id, w.run_attempt, w.box_key, w.workflow, w.branch, w.sha, w.changes_id,
   (SELECT r.ci_run_id FROM report r WHERE {_ITS_REPORT}),
@@ -39,12 +40,16 @@ CROSS JOIN run_changes w INDEXED BY run_changes_list
   ON w.org_id = c.org_id AND w.changes_id = c.changes_id
 WHERE c.org_id = ? AND c.repo_key = ?
 """
-_TESTED_WITH = f"""
-SELECT j.value, w.sha, (SELECT r.ci_run_id FROM report r WHERE {_ITS_REPORT})
+_LISTING_EACH = """
 FROM json_each(?) j
 CROSS JOIN changes_commit c ON c.org_id = ? AND c.repo_key = ? AND c.sha = j.value
 CROSS JOIN run_changes w INDEXED BY run_changes_list
   ON w.org_id = c.org_id AND w.changes_id = c.changes_id
+"""
+_RUNS_LISTING = f"{RUN}, j.value {_LISTING_EACH} {_IN_ORDER}"
+_TESTED_WITH = f"""
+SELECT j.value, w.sha, (SELECT r.ci_run_id FROM report r WHERE {_ITS_REPORT})
+{_LISTING_EACH}
 {_IN_ORDER}
 """
 _FIRST_LISTING = f"""
@@ -73,7 +78,7 @@ WITH RECURSIVE hit (sha, number, steps) AS (
 SELECT DISTINCT h.sha, h.number FROM hit h WHERE h.number IS NOT NULL
 """
 _UNDER_TEST = f"""
-{_RUN}
+{RUN}
 FROM run_changes w
 WHERE w.org_id = ? AND w.repo_key = ? AND w.workflow = ? AND w.branch = ? AND w.sha = ?
   AND w.run_id = (
@@ -83,12 +88,13 @@ WHERE w.org_id = ? AND w.repo_key = ? AND w.workflow = ? AND w.branch = ? AND w.
     ORDER BY started_at, run_id, run_attempt, box_key LIMIT 1
   )
 """
-_BASED_ON = f"""
-{_RUN}
-FROM changes c INDEXED BY changes_base
+_RUNS_BASED_ON = f"""
+{RUN}, c.base_sha
+FROM json_each(?) j
+CROSS JOIN changes c INDEXED BY changes_base
+  ON c.org_id = ? AND c.repo_key = ? AND c.base_sha = j.value
 CROSS JOIN run_changes w INDEXED BY run_changes_list
   ON w.org_id = c.org_id AND w.changes_id = c.id
-WHERE c.org_id = ? AND c.repo_key = ? AND c.base_sha = ?
 {_IN_ORDER}
 """
 
@@ -96,6 +102,7 @@ _BY = columns_of(Actor, id=column("by_id", str, UUID), name=column("by_name"))
 REVIEW = columns_of(StoredReview, elsewhere=("number",), review=columns_of(Review, by=_BY))
 """What a row of `review` has of a review; its number follows the one before."""
 _SELECT_REVIEW = f"SELECT w.failure_id, w.number, {REVIEW.of('w')} FROM review w WHERE w.org_id = ?"
+_SOME_REVIEWS = f"{_SELECT_REVIEW} AND w.failure_id IN ({', '.join('?' * AT_ONCE)})"
 
 
 class ChangesAnswers(Answers):
@@ -118,13 +125,15 @@ class ChangesAnswers(Answers):
     ) -> RunChanges | None:
         identity = (self._org, repo_key, workflow, branch, sha)
         row = self._connection.row(_UNDER_TEST, identity * 2)
-        return None if row is None else self._run_changes(row)
+        return next(iter(self._runs([] if row is None else [row])), None)
 
     def changes_listing(self, repo_key: str, sha: str) -> Sequence[RunChanges]:
-        rows = self._connection.rows(
-            f"{_RUN} {_LISTING} AND c.sha = ? {_IN_ORDER}", (self._org, repo_key, sha)
-        )
-        return [self._run_changes(row) for row in rows]
+        return self.runs_listing(repo_key, [sha]).get(sha, ())
+
+    def runs_listing(
+        self, repo_key: str, shas: Collection[str]
+    ) -> Mapping[str, Sequence[RunChanges]]:
+        return self._runs_by_commit(_RUNS_LISTING, repo_key, shas)
 
     def tested_with(
         self, repo_key: str, shas: Collection[str]
@@ -152,8 +161,22 @@ class ChangesAnswers(Answers):
         return {sha: self._read_changes[number] for sha, number in rows}
 
     def changes_based_on(self, repo_key: str, sha: str) -> Sequence[RunChanges]:
-        rows = self._connection.rows(_BASED_ON, (self._org, repo_key, sha))
-        return [self._run_changes(row) for row in rows]
+        return self.runs_based_on(repo_key, [sha]).get(sha, ())
+
+    def runs_based_on(
+        self, repo_key: str, shas: Collection[str]
+    ) -> Mapping[str, Sequence[RunChanges]]:
+        return self._runs_by_commit(_RUNS_BASED_ON, repo_key, shas)
+
+    def _runs_by_commit(
+        self, statement: str, repo_key: str, shas: Collection[str]
+    ) -> Mapping[str, Sequence[RunChanges]]:
+        """Return the runs of a statement, by the commit at the end of each row."""
+        rows = self._connection.rows(statement, (codec.texts(shas), self._org, repo_key))
+        runs: dict[str, list[RunChanges]] = defaultdict(list)
+        for (*_, sha), run in zip(rows, self._runs([row[:-1] for row in rows]), strict=True):
+            runs[sha].append(run)
+        return runs
 
     def _load_changes(self, numbers: Iterable[int]) -> None:
         """Read several lists of changes at once."""
@@ -162,36 +185,44 @@ class ChangesAnswers(Answers):
                 report_rows.load_many_changes(self._connection, self._org, unread)
             )
 
-    def _run_changes(self, row: Sequence[Any]) -> RunChanges:
-        at, run_id, run_attempt, box_key, workflow, branch, sha, number, ci_run_id, ci_run = row
-        self._load_changes([number])
-        order = ReportOrder(codec.from_micros(at), run_id, run_attempt, box_key)
-        changes = self._read_changes[number]
-        return RunChanges(order, ci_run_id, workflow, branch, sha, changes, ci_run)
+    def _runs(self, rows: Sequence[Sequence[Any]]) -> list[RunChanges]:
+        """Turn rows of `RUN` into runs."""
+        self._load_changes(number for *_, number, _, _ in rows)
+        runs = []
+        for row in rows:
+            at, run_id, attempt, box_key, workflow, branch, sha, number, ci_run_id, ci_run = row
+            order = ReportOrder(codec.from_micros(at), run_id, attempt, box_key)
+            changes = self._read_changes[number]
+            runs.append(RunChanges(order, ci_run_id, workflow, branch, sha, changes, ci_run))
+        return runs
 
     def config(self, product: Product) -> SuiteConfig | None:
         return self._configs.get(product)
 
     @cached_property
     def _configs(self) -> Mapping[Product, SuiteConfig]:
-        rows = self._connection.rows(
-            "SELECT repo_key, suite, body FROM suite_config WHERE org_id = ?", (self._org,)
-        )
         return {
             Product(repo_key, suite): codec.config_of(repo_key, suite, body)
-            for repo_key, suite, body in rows
+            for repo_key, suite, body, _ in self._config_rows
         }
+
+    @cached_property
+    def _config_versions(self) -> Mapping[Product, int]:
+        return {
+            Product(repo_key, suite): version for repo_key, suite, _, version in self._config_rows
+        }
+
+    @cached_property
+    def _config_rows(self) -> Sequence[tuple[str, str, str, int]]:
+        return self._connection.rows(
+            "SELECT repo_key, suite, body, version FROM suite_config WHERE org_id = ?", (self._org,)
+        )
 
     def reviews(self, failures: Iterable[UUID] | None = None) -> Mapping[UUID, StoredReview]:
         if failures is None:
             rows = self._connection.rows(_SELECT_REVIEW, (self._org,))
         else:
-            statement = f"{_SELECT_REVIEW} AND w.failure_id = ?"
-            rows = [
-                row
-                for failure in failures
-                for row in self._connection.rows(statement, (self._org, failure.bytes))
-            ]
+            rows = [*chain.from_iterable(self._rows_of_some(_SOME_REVIEWS, failures))]
         return {
             codec.uuid_of(failure): REVIEW.read(columns, number=number)
             for failure, number, *columns in rows

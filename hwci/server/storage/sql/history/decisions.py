@@ -8,7 +8,7 @@ A decision is written after somebody asked for it, and dropped by the write that
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import chain
 from typing import Any
 from uuid import UUID
@@ -30,7 +30,7 @@ from hwci.engine.rules import classify
 from hwci.server.storage.sql import codec
 from hwci.server.storage.sql.columns import selected
 from hwci.server.storage.sql.connection import Query
-from hwci.server.storage.sql.history.answers import Answers
+from hwci.server.storage.sql.history.changes import ChangesAnswers
 from hwci.server.storage.sql.history.failures import FAILING, first_run
 from hwci.server.storage.sql.reports.derive import REVIEWED_MEMBER
 
@@ -157,12 +157,22 @@ _NUMBERED = (
 )
 
 
-class EpisodeAnswers(Answers):
+class EpisodeAnswers(ChangesAnswers):
     """Answers from `episode`."""
 
     def episodes(self, scope: Scope, period: Period) -> Sequence[Episode]:
-        rows = self._connection.rows(_EPISODES, self._within(scope, period))
-        return self._episodes(rows)
+        about = scope, period
+        if about not in self._read_periods:
+            rows = self._connection.rows(_EPISODES, self._within(scope, period))
+            self._read_periods[about] = self._read(rows)
+        return self._read_periods[about]
+
+    @cached_property
+    def _read_periods(self) -> dict[tuple[Scope, Period], Sequence[Episode]]:
+        """The episodes of periods that were asked for: several answers of a page are about the
+        same.
+        """
+        return {}
 
     def episodes_failed(self, scope: Scope, period: Period) -> Sequence[Episode]:
         rows = self._connection.rows(_FAILED, self._within(scope, period))
@@ -228,10 +238,16 @@ class EpisodeAnswers(Answers):
         """Return these episodes; each is read once."""
         wanted, known = [*numbers], self._read_episodes
         if unread := codec.numbers(number for number in wanted if number not in known):
-            rows = self._connection.rows(_NUMBERED, (unread, self._org))
-            for (number, *_), episode in zip(rows, self._episodes(rows), strict=True):
-                known[number] = episode
+            self._read(self._connection.rows(_NUMBERED, (unread, self._org)))
         return {number: known[number] for number in wanted}
+
+    def _read(self, rows: Sequence[tuple[Any, ...]]) -> Sequence[Episode]:
+        """Return the episodes of these rows, each the same whoever asks."""
+        known = self._read_episodes
+        return [
+            known.setdefault(number, episode)
+            for (number, *_), episode in zip(rows, self._episodes(rows), strict=True)
+        ]
 
     @cached_property
     def _read_episodes(self) -> dict[int, Episode]:
@@ -253,22 +269,25 @@ class EpisodeAnswers(Answers):
         for _, _, product, test, *_ in rows:
             tests[product].add(test)
         names = {product: self._test_names(product, those) for product, those in tests.items()}
+        decides = {product: self._decides_now(product) for product in tests}
+        # Many episodes share a lane or a first run: build each once.
+        lane, first = cache(Lane), cache(first_run)
         episodes = []
         for number, _, product, test, box_key, branch, first_sha, *columns in rows:
             first_id, last_sha, commits, fix, decision, decided_by, *run = columns
-            lane = Lane(*self._product_of[product], names[product][test], box_key, branch)
-            is_kept = decision is not None and decided_by == self._decides_now(product)
+            lane_ = lane(*self._product_of[product], names[product][test], box_key, branch)
+            is_kept = decision is not None and decided_by == decides[product]
             episodes.append(
                 Episode(
-                    id=codec.uuid_of(first_id),
-                    key=FailureKey(lane, first_sha),
-                    first=first_run(*run),
-                    last_sha=last_sha,
-                    commits=commits,
-                    fix=fix or None,
-                    reviewed=tuple(reviewed.get(number, ())),
-                    decision=codec.to_decision(decision) if is_kept else None,
-                    number=number,
+                    codec.uuid_of(first_id),
+                    FailureKey(lane_, first_sha),
+                    first(*run),
+                    last_sha,
+                    commits,
+                    fix or None,
+                    tuple(reviewed[number]) if number in reviewed else (),
+                    codec.to_decision(decision) if is_kept else None,
+                    number,
                 )
             )
         return episodes
@@ -318,10 +337,3 @@ class EpisodeAnswers(Answers):
         if product not in self._decided_now:
             self._decided_now[product] = self._decided_by(self._product_of[product])
         return self._decided_now[product]
-
-    @cached_property
-    def _config_versions(self) -> Mapping[Product, int]:
-        rows = self._connection.rows(
-            "SELECT repo_key, suite, version FROM suite_config WHERE org_id = ?", (self._org,)
-        )
-        return {Product(repo_key, suite): version for repo_key, suite, version in rows}

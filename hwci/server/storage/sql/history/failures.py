@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import cache
-from itertools import chain, islice
+from itertools import chain
 from typing import Any
 from uuid import UUID
 
@@ -31,7 +31,7 @@ from hwci.engine.periods import Period
 from hwci.server.storage.sql import codec
 from hwci.server.storage.sql.codec import Stamp
 from hwci.server.storage.sql.columns import selected
-from hwci.server.storage.sql.history.answers import ITEMS, REPORTS, Answers
+from hwci.server.storage.sql.history.answers import AT_ONCE, ITEMS, REPORTS, Answers
 from hwci.server.storage.sql.reports.derive import FIRST_OF_FAILURE
 from hwci.server.storage.sql.reports.passes import (
     Line,
@@ -70,8 +70,7 @@ OF_TESTS = "+i.test IN (SELECT j.value FROM json_each(?) j)"
 by one.
 """
 _FAILURE_OF = "CROSS JOIN failure f ON f.org_id = i.org_id AND f.id = i.failure_id"
-_AT_ONCE = 100
-_SOME = f"WHERE f.org_id = ? AND f.id IN ({', '.join('?' * _AT_ONCE)})"
+_SOME = f"WHERE f.org_id = ? AND f.id IN ({', '.join('?' * AT_ONCE)})"
 _WITH_GROUPS, _NEVER_PASSED, _OF_SOME = (
     f"""
 WITH hit AS MATERIALIZED (
@@ -255,15 +254,6 @@ class FailureAnswers(Answers):
     def _of_some(self, statement: str, failures: Collection[UUID]) -> Iterator[tuple[UUID, Any]]:
         for failure_id, value in chain.from_iterable(self._rows_of_some(statement, failures)):
             yield codec.uuid_of(failure_id), value
-
-    def _rows_of_some(
-        self, statement: str, failures: Collection[UUID], *values: object
-    ) -> Iterator[Sequence[Any]]:
-        """Yield the rows of a statement of some failures, for as many as it takes at once."""
-        ids = iter([failure.bytes for failure in failures])
-        while some := list(islice(ids, _AT_ONCE)):
-            some += some[-1:] * (_AT_ONCE - len(some))  # the statement has that many places
-            yield self._connection.rows(statement, (self._org, *some, *values))
 
     def last_outcome(self, lane: Lane, since: datetime) -> Outcome | None:
         placed = self._find(lane)

@@ -9,11 +9,12 @@ which a pass may be, then these commits, then what ran on them.
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import cache, cached_property
 from itertools import chain
 from typing import NamedTuple
 
 from hwci.engine.derived.rows import Bench
-from hwci.engine.facts import FailureKey
+from hwci.engine.facts import FailureKey, Lane
 from hwci.engine.history import Place
 from hwci.engine.test_sets import mask_of, tests_in
 from hwci.server.storage.sql import codec
@@ -105,20 +106,20 @@ class PassAnswers(ShownAnswers):
         together: dict[_On, dict[int, FailureKey]] = defaultdict(dict)
         for failure, (on, test) in zip(failures, self._placed(failures), strict=True):
             together[on][test] = failure
-        ranks = self._ranks([(on.branch, on.sha) for on in together], back)
-        spans = {on: _Span(on.branch, *ranks[on.branch, on.sha]) for on in together}
+        ranks = self._ranks({(on.branch, on.sha) for on in together}, back)
+        spans = {(branch, sha): _Span(branch, *own) for (branch, sha), own in ranks.items()}
         within = self._commits_in(spans.values())
-        passed = self._passed_on({sha for shas in within.values() for sha in shas})
+        passed = self._passed_on(set(chain.from_iterable(within.values())))
         passes: dict[FailureKey, str] = {}
-        for on, tests in together.items():
+        for (bench, branch, sha), tests in together.items():
             self.check_time()
-            waiting, of_bench = mask_of(tests), passed[on.bench]
-            for sha in reversed(within[spans[on]]):
-                if hit := waiting & of_bench.get(sha, 0):
-                    passes.update((tests[test], sha) for test in tests_in(hit))
+            waiting, of_bench = mask_of(tests), passed[bench]
+            for before in reversed(within[spans[branch, sha]]):
+                if hit := waiting & of_bench.get(before, 0):
+                    passes.update((tests[test], before) for test in tests_in(hit))
                     waiting ^= hit
-                if not waiting:
-                    break
+                    if not waiting:
+                        break
         return [passes.get(failure) for failure in failures]
 
     def last_passes_before(
@@ -159,16 +160,23 @@ class PassAnswers(ShownAnswers):
 
     def _placed(self, failures: Sequence[FailureKey]) -> list[tuple[_On, int]]:
         """Return where each of these failures is, and the number of its test."""
-        lanes = {lane for lane, _ in failures}
-        lines = {
-            lane: (Bench(product, lane.box_key), _Branch(lane.repo_key, lane.branch), test)
-            for lane, (product, test) in self._numbers(lanes).items()
-        }
-        return [
-            (_On(bench, branch, sha), test)
-            for lane, sha in failures
-            for bench, branch, test in [lines[lane]]
-        ]
+        lines = self._lines
+        if unknown := {lane for lane, _ in failures if lane not in lines}:
+            # Most share a bench or a branch: build each once.
+            bench, branch = cache(Bench), cache(_Branch)
+            for lane, (product, test) in self._numbers(unknown).items():
+                repo_key, _, _, box_key, name = lane
+                lines[lane] = bench(product, box_key), branch(repo_key, name), test
+        placed = []
+        for lane, sha in failures:
+            on_bench, on_branch, test = lines[lane]
+            placed.append((_On(on_bench, on_branch, sha), test))
+        return placed
+
+    @cached_property
+    def _lines(self) -> dict[Lane, tuple[Bench, _Branch, int]]:
+        """The bench, the branch and the number of the test of lanes that were asked for."""
+        return {}
 
     def _ranks(
         self, commits: Collection[tuple[_Branch, str]], back: int = 1

@@ -58,6 +58,22 @@ WHERE EXISTS (
 )
 """
 """Two steps in the index for each repository: DISTINCT would read every announcement."""
+# Products with the start of their last report, and those that merges were announced for.
+_NAMED_PRODUCTS = """
+SELECT s.repo_key, s.suite, s.at
+FROM (
+  SELECT p.repo_key, p.suite, (
+    SELECT max(r.started_at) FROM report r WHERE r.org_id = p.org_id AND r.product_id = p.id
+  ) AS at
+  FROM product p
+  WHERE p.org_id = ?1
+) s
+WHERE s.at IS NOT NULL
+UNION
+SELECT a.repo_key, a.suite, NULL
+FROM announcement a
+WHERE a.org_id = ?1 AND a.suite <> ''
+"""
 _ANNOUNCED = """
 WHERE a.org_id = ? AND a.merged_at BETWEEN ? AND ? AND a.repo_key = coalesce(?, a.repo_key)
   AND a.suite = coalesce(?, a.suite)
@@ -309,20 +325,15 @@ class PeriodAnswers(ChangesAnswers):
         return list(map(TestRuns._make, compress(rows, items)))
 
     def products(self) -> Sequence[ProductState]:
-        reported = self._connection.rows(
-            "SELECT p.repo_key, p.suite,"
-            " (SELECT max(r.started_at) FROM report r"
-            "  WHERE r.org_id = p.org_id AND r.product_id = p.id)"
-            " FROM product p WHERE p.org_id = ?",
-            (self._org,),
-        )
-        announced = self._connection.rows(
-            "SELECT DISTINCT repo_key, suite FROM announcement WHERE org_id = ? AND suite <> ''",
-            (self._org,),
-        )
+        return self._states
+
+    @cached_property
+    def _states(self) -> Sequence[ProductState]:
+        """The products: several answers of a page are about all of them."""
         last: dict[Product, int | None] = dict.fromkeys(self._configs)
-        last |= {Product(*row): None for row in announced}
-        last |= {Product(repo_key, suite): at for repo_key, suite, at in reported if at is not None}
+        for repo_key, suite, at in self._connection.rows(_NAMED_PRODUCTS, (self._org,)):
+            product = Product(repo_key, suite)
+            last[product] = last.get(product) if at is None else at
         return [
             ProductState(product, self.config(product), codec.from_micros_or_none(last[product]))
             for product in sorted(last)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# ruff: noqa: D102, S608 - the port documents each method; statements are constants
+# ruff: noqa: D102 - the port documents each method; statements are constants
 """What tables show of episodes beside their rows, for all rows of a table at once.
 
 The number of statements does not grow with the rows: each is a question to the database, which a
@@ -15,10 +15,10 @@ from hwci.contract.runs.commits import ChangeList
 from hwci.contract.vocabulary import Outcome
 from hwci.engine.derived.rows import Bench
 from hwci.engine.facts import FailureKey, Lane, Product
-from hwci.engine.history import Episode, EpisodeRuns
+from hwci.engine.history import Episode, EpisodeRuns, RunChanges
 from hwci.engine.test_sets import mask_of
 from hwci.server.storage.sql import codec
-from hwci.server.storage.sql.history.changes import ChangesAnswers
+from hwci.server.storage.sql.history.changes import RUN, ChangesAnswers
 
 _EPISODES = "FROM json_each(?) j CROSS JOIN episode e ON e.org_id = ? AND e.number = j.value"
 _FIXES = f"""
@@ -29,13 +29,14 @@ CROSS JOIN report r INDEXED BY report_commit
   AND r.box_key = e.box_key AND r.hello_ok = 1
 ORDER BY r.started_at
 """
-_UNDER_TEST = f"""
+_HIT = f"""
 WITH hit AS MATERIALIZED (
   SELECT DISTINCT q.org_id, q.repo_key, e.workflow, e.branch, e.first_sha AS sha
   {_EPISODES}
   CROSS JOIN product q ON q.org_id = e.org_id AND q.id = e.product_id
 )
-SELECT h.repo_key, h.workflow, h.branch, h.sha, w.changes_id
+"""
+_FIRST_RUN = """
 FROM hit h
 CROSS JOIN run_changes w
   ON w.org_id = h.org_id AND w.repo_key = h.repo_key AND w.workflow = h.workflow
@@ -48,6 +49,12 @@ CROSS JOIN run_changes w
     ORDER BY r.started_at, r.run_id, r.run_attempt, r.box_key LIMIT 1
   )
 """
+_UNDER_TEST = f"""
+{_HIT}
+SELECT h.repo_key, h.workflow, h.branch, h.sha, w.changes_id
+{_FIRST_RUN}
+"""
+_RUNS_UNDER_TEST = f"{_HIT} {RUN}, h.repo_key {_FIRST_RUN}"
 _RAN = """
 SELECT r.sha, r.product_id, r.box_key, r.template_id, r.fails
 FROM json_each(?) j
@@ -96,6 +103,19 @@ class ShownAnswers(ChangesAnswers):
             known.update(dict.fromkeys(unread))
             known.update({(*commit,): self._read_changes[number] for *commit, number in rows})
         return [known[commit] for commit in commits]
+
+    def runs_under_test(self, episodes: Sequence[Episode]) -> Sequence[RunChanges | None]:
+        rows = self._connection.rows(_RUNS_UNDER_TEST, (_numbers(episodes), self._org))
+        runs = self._runs([row[:-1] for row in rows])
+        of_commits = {
+            (repo_key, run.workflow, run.branch, run.sha): run
+            for (*_, repo_key), run in zip(rows, runs, strict=True)
+        }
+        return [
+            of_commits.get((lane.repo_key, episode.first.workflow, lane.branch, sha))
+            for episode in episodes
+            for lane, sha in [episode.key]
+        ]
 
     @cached_property
     def _tested(self) -> dict[tuple[str, ...], ChangeList | None]:
