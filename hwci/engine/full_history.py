@@ -533,6 +533,7 @@ def _lane_run(ran: Ran) -> LaneRun:
         duration_s=item.duration_s,
         message=item.message,
         ci_run=report.ci_run,
+        board=item.board,
     )
 
 

@@ -309,6 +309,7 @@ class LaneRun:
     duration_s: float
     message: str | None = None
     ci_run: int | None = None
+    board: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

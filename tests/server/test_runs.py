@@ -59,7 +59,7 @@ class TestShow:
             tests=[
                 item("boot"),
                 item("flash", "fail", 3, verdict="device", message="CRC 0x1f\nat 0x10"),
-                item("spi", attempts=2),
+                item("spi", attempts=2, board="0483:A1"),
             ],
             changes={
                 "base_sha": "c" * 40,
@@ -96,7 +96,7 @@ class TestShow:
         assert shown.pop("items") == [
             _shown("boot", "pass", 1, "unknown"),
             _shown("flash", "fail", 3, "device", "CRC 0x1f\nat 0x10"),
-            _shown("spi", "pass", 2, "unknown"),
+            _shown("spi", "pass", 2, "unknown", board="0483:A1"),
         ]
         assert shown.pop("coversShas") == ["b" * 40]
         assert shown.pop("changes") == {
@@ -172,10 +172,15 @@ class TestShow:
 
 
 def _shown(
-    name: str, outcome: str, attempts: int, verdict: str, message: str | None = None
+    name: str,
+    outcome: str,
+    attempts: int,
+    verdict: str,
+    message: str | None = None,
+    board: str | None = None,
 ) -> dict[str, Any]:
-    told = {"id": name, "outcome": outcome, "attempts": attempts}
-    return {**told, "durationS": 0.5, "verdict": verdict, "message": message}
+    told = {"id": name, "outcome": outcome, "attempts": attempts, "durationS": 0.5}
+    return {**told, "verdict": verdict, "message": message, "board": board}
 
 
 class TestList:

@@ -4,6 +4,7 @@ the start of a run that no file has. How a file is read is decided in `hwci.ci.r
 """
 
 import os
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -26,6 +27,10 @@ from hwci.wire import limits
 from hwci.wire.base import write_time
 from hwci.wire.reports import TestItem
 
+_PLACE = "LG_PLACE"
+"""labgrid's variable of the place that a job acquired, which is a board."""
+_NAME = re.compile(r"[\w.:/-]{1,255}")
+"""A place by its name: `+` is the one of a token, and a pattern is no name."""
 _OLDER = "Older than the run, which did not write it"
 UNNAMED = "an unnamed box"
 """Stands for a box where none is known."""
@@ -148,7 +153,9 @@ def results_of(
     there = list(
         {(box, path.resolve()): (box, path) for box, _, paths in matches for path in paths}.values()
     )
-    read = _read(there, project, messages=messages)
+    place = job.environ.get(_PLACE, "")
+    board = place if _NAME.fullmatch(place) else ""
+    read = _read(there, project, messages=messages, board=board)
     expected = job.value("hello_ok") is False
     absent, notices = _absent(matches, ran=before is not None, expected=expected)
     # A box whose files hold nothing that can be read ran, too: what writes them may be killed.
@@ -307,8 +314,12 @@ def _matching(pattern: str) -> list[Path]:
     return [Path(path) for path in paths]
 
 
-def _read(there: Sequence[tuple[str, Path]], project: Project | None, *, messages: bool) -> Results:
-    """Read every file; what cannot be read is named, and the rest counts."""
+def _read(
+    there: Sequence[tuple[str, Path]], project: Project | None, *, messages: bool, board: str
+) -> Results:
+    """Read every file; what cannot be read is named, and the rest counts. `board`: on which tests
+    ran whose file names none.
+    """
     by_box: dict[str, list[FileResults]] = {}
     unread, faults = list[str](), list[str]()
     idle: list[tuple[str, Path, FileResults]] = []
@@ -331,7 +342,8 @@ def _read(there: Sequence[tuple[str, Path]], project: Project | None, *, message
     cut = [] if project is None else rules.notices(project.path)
     by_file = names_by_file(project)
     boxes = {
-        box: merged(files, messages=messages, by_file=by_file) for box, files in by_box.items()
+        box: merged(files, messages=messages, by_file=by_file, board=board)
+        for box, files in by_box.items()
     }
     notes = [*_each_once(notes_of), *(line for of_box in boxes.values() for line in of_box.notes)]
     notices = [*cut, *(f"warning: {line}" for line in (*unread, *faults))]

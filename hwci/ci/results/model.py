@@ -168,10 +168,15 @@ class BoxResults:
 
 
 def merged(
-    files: Iterable[FileResults], *, messages: bool = False, by_file: bool = False
+    files: Iterable[FileResults],
+    *,
+    messages: bool = False,
+    by_file: bool = False,
+    board: str = "",
 ) -> BoxResults:
     """Merge the files of one box. `messages`: failed tests keep what their harness wrote, which may
-    hold a secret. `by_file`: how tests are named, see `resolved`.
+    hold a secret. `by_file`: how tests are named, see `resolved`. `board`: on which tests ran that
+    name none.
     """
     box_files = tuple(files)
     resolution = _resolved(box_files, by_file=by_file)
@@ -195,7 +200,8 @@ def merged(
     ]
     return BoxResults(
         tests=tuple(
-            _item(test_id, attempts, messages=messages) for test_id, attempts in tests.items()
+            _item(test_id, attempts, board, messages=messages)
+            for test_id, attempts in tests.items()
         ),
         skipped=sum(file.skipped for file in box_files),
         started_at=min((spans[at].at for at in believed), default=None),
@@ -250,7 +256,7 @@ def _is_beyond(attempts: Sequence[Attempt]) -> bool:
     return len(attempts) > limits.ATTEMPTS_MAX or _seconds_of(attempts) > limits.DURATION_MAX
 
 
-def _item(test_id: str, attempts: Sequence[Attempt], *, messages: bool) -> TestItem:
+def _item(test_id: str, attempts: Sequence[Attempt], board: str, *, messages: bool) -> TestItem:
     """`pass` if some attempt passed; `fail` if every attempt failed (spec, "Test item")."""
     failures = sum(attempt.outcome is Outcome.FAIL for attempt in attempts)
     passed = failures < len(attempts)
@@ -264,6 +270,8 @@ def _item(test_id: str, attempts: Sequence[Attempt], *, messages: bool) -> TestI
     }
     if blamed and not passed:
         fields["verdict"] = blamed[-1]
+    if unit := attempts[-1].place.unit or board:
+        fields["board"] = _CONTROLS.sub("\ufffd", unit)[: limits.NAME_MAX]
     messages_of = (
         [item.message for item in attempts if item.message] if messages and not passed else []
     )

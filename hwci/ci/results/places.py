@@ -19,6 +19,11 @@ BOARDS = ("board", "boardname", "platform", "device", "target", "dut", "apppath"
 """Attributes and properties that name the board on which a test or a suite ran; the first of them
 counts. pytest-embedded names the firmware, by its path.
 """
+UNITS = (
+    *("hwci.board", "boardid", "boardserial", "serial", "serialnumber", "dut"),
+    "board",
+)
+"""The same of which board of its type it was: what tells it from the others of its box."""
 VARIANTS = ("configuration", "config", "variant", "toolchain", "buildtype")
 """The same of how it was built."""
 TRIES_MAX = 1_000
@@ -64,7 +69,8 @@ def suite_name(name: str) -> tuple[str, bool]:
 @dataclass(frozen=True, slots=True)
 class Place:
     """Where a result stands. `path`: the names of the elements around it, from the outermost.
-    `number`: of the suite, in its file.
+    `number`: of the suite, in its file. `unit`: which board of its type it was, which tells no
+    results apart.
     """
 
     path: tuple[str, ...] = ()
@@ -72,6 +78,7 @@ class Place:
     variant: str = ""
     host: str = ""
     number: int = 0
+    unit: str = ""
 
 
 NOWHERE = Place()

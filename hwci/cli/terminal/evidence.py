@@ -20,7 +20,7 @@ from hwci.contract.vocabulary import (
     ReviewAction,
     Step,
 )
-from hwci.said import counted, short
+from hwci.said import counted, joined, short
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -241,6 +241,8 @@ def _timeline(evidence: FailureEvidence, now: datetime) -> Iterator[str]:
         time = "" if first is None else f"  {moment(first)} ({ago(first, now)})"
         runs = counted(commit.runs_total, "run")
         subject = f"  {subjects[commit.sha]}" if subjects.get(commit.sha) else ""
+        boards = [*dict.fromkeys(run.board for run in commit.runs if run.board)]
+        runs += f" on {joined(boards)}" if boards else ""
         yield f"{_mark(commit)} {short(commit.sha)}{time}  {runs}{here}{subject}"
     yield from _rest(evidence.timeline_total - len(evidence.timeline), "commit")
 

@@ -122,6 +122,7 @@ class EvidenceRun(RunOnBox):
     duration_s: float
     verdict: Open[Verdict]
     message: str | None = None
+    board: str | None = None
 
 
 @shape

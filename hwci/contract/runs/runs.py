@@ -109,6 +109,7 @@ class RunItem(RunTest):
     duration_s: float | None
     verdict: Open[Verdict] | None
     message: str | None = None
+    board: str | None = None
 
 
 @shape

@@ -161,6 +161,7 @@ def _timeline_commit(
                 duration_s=run.duration_s,
                 verdict=run.verdict,
                 message=run.message,
+                board=run.board,
             )
             for run in commit.runs[-most:]
         ),

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from hwci.ci.results.content import Position
-from hwci.ci.results.places import BOARDS, TRIES_MAX, VARIANTS, Place, first_named
+from hwci.ci.results.places import BOARDS, TRIES_MAX, UNITS, VARIANTS, Place, first_named
 from hwci.ci.results.verdicts import MESSAGE_MAX, AnyRule, judge, never_built
 from hwci.ci.results.xml.evidence import (
     BARE,
@@ -47,7 +47,7 @@ VAGUE_MESSAGES = VAGUE_TYPES
 SHOWN = 60
 """Characters of a name in a line for people."""
 _YES = frozenset(("true", "yes"))
-_PLACES = frozenset((*BOARDS, *VARIANTS))
+_PLACES = frozenset((*BOARDS, *UNITS, *VARIANTS))
 
 
 @dataclass(slots=True)
@@ -147,7 +147,8 @@ class Suite:
             return self._place
         whole = {**self.places, **places}
         board, variant = first_named(whole, BOARDS), first_named(whole, VARIANTS)
-        place = Place(self.path, board, variant, self.host, self.number)
+        unit = first_named(whole, UNITS)
+        place = Place(self.path, board, variant, self.host, self.number, unit)
         if not places:
             self._place = place
         return place

@@ -43,8 +43,10 @@ if TYPE_CHECKING:
 EVER = Period(datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC))
 _PAGE = 1_000
 _FAST = 1  # gzip level, as in the database
-_TEST = attrgetter("id", "outcome.value", "attempts", "duration_s", "verdict.value", "message")
-"""The columns of a test, of which there are millions, from `test_id` to `message`."""
+_TEST = attrgetter(
+    *("id", "outcome.value", "attempts", "duration_s", "verdict.value", "message", "board")
+)
+"""The columns of a test, of which there are millions, from `test_id` to `board`."""
 
 Row = Mapping[str, object]
 

@@ -295,6 +295,7 @@ CREATE TABLE report (
   ci_run INTEGER,
   arrived_at INTEGER NOT NULL,
   rerun_of INTEGER,
+  boards BLOB,
   UNIQUE (org_id, repo_key, run_id, run_attempt, box_key)
 ) STRICT;
 -- Finds the reports of a period, and the key of `item` the items of each.

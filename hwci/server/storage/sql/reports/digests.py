@@ -63,7 +63,7 @@ def of_report(org: bytes, report: Report, names: bytes, changes: bytes | None) -
         )
     )
     results = b",".join(
-        [_result(t.outcome, t.attempts, t.verdict, t.message) for t in report.tests]
+        [_result(t.outcome, t.attempts, t.verdict, t.message, t.board) for t in report.tests]
     )
     added = ((name, getattr(report, name)) for name in _ADDED)
     tail = [_written((name, value)) for name, value in added if value is not None]
@@ -87,9 +87,10 @@ def of_whole(org: bytes, report: Report) -> bytes:
 
 
 @lru_cache(maxsize=_RESULTS)  # nearly all of a report are equal
-def _result(outcome: Outcome, attempts: int, verdict: Verdict, message: str | None) -> bytes:
-    result = (outcome, attempts, verdict)
-    return _written(result if message is None else (*result, message))
+def _result(outcome: Outcome, attempts: int, verdict: Verdict, *added: str | None) -> bytes:
+    while added and added[-1] is None:
+        added = added[:-1]
+    return _written((outcome, attempts, verdict, *added))
 
 
 def _written(values: Sequence[object]) -> bytes:

@@ -6,7 +6,7 @@ import { html } from "../../html.js";
 import { FileLink } from "../../parts/values/links.js";
 import { PlainTable } from "../../parts/table/table.js";
 import { Message, Time } from "../../parts/values/values.js";
-import { Kind, RunLink, outcomeBadge, verdict } from "../../parts/values/words.js";
+import { Kind, RunLink, boards, outcomeBadge, verdict } from "../../parts/values/words.js";
 
 const UNKNOWN_FILES = "Its changed files are unknown.";
 
@@ -48,6 +48,7 @@ function Runs({ ran, evidence, orgId, sha }) {
     { key: "attempts", title: "Attempts", numeric: true, cell: (run) => count(run.attempts) },
     { key: "durationS", title: "Duration", numeric: true, cell: (run) => duration(run.durationS, true) },
     { key: "verdict", title: "Harness verdict", cell: (run) => (run.outcome === "fail" ? verdict(run.verdict) : null) },
+    ...boards(ran.runs),
   ];
   return html`<${PlainTable} name="runs-of-a-commit" columns=${columns} rows=${ran.runs} label=${`Runs of ${short(sha)}`}
       rowKey=${(run) => `${run.runId} ${run.runAttempt} ${run.workflow}`} />

@@ -11,7 +11,7 @@ import { Empty } from "../../parts/notices/notice.js";
 import { Section } from "../../parts/section.js";
 import { PlainTable, Tools, noMatch, tableState } from "../../parts/table/table.js";
 import { Badge, LongName, Message } from "../../parts/values/values.js";
-import { outcomeBadge, verdict } from "../../parts/values/words.js";
+import { boards, outcomeBadge, verdict } from "../../parts/values/words.js";
 
 const ROWS = 100;
 const SEARCH_MAX = 200; // characters that the API searches for
@@ -53,6 +53,7 @@ function columns(run, evidence, orgId) {
       cell: ({ durationS }) => (durationS === null ? null : duration(durationS, true)),
     },
     { key: "verdict", title: "Harness verdict", cell: (item) => (item.outcome === "fail" ? verdict(item.verdict) : null) },
+    ...boards(run.items),
   ];
 }
 

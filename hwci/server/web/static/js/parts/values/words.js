@@ -28,6 +28,11 @@ export function verdict(value) {
   return html`<${Badge} kind=${kind} title=${VERDICTS[value]}>${text}<//>`;
 }
 
+/** The column of the boards on which tests ran, where any of these rows names one. */
+export function boards(rows) {
+  return rows.some(({ board }) => board) ? [{ key: "board", title: "Board", cell: ({ board }) => board }] : [];
+}
+
 /** Whose fault a resolved failure was. */
 export function classBadge(value) {
   return html`<${Badge} kind=${CLASS_KINDS[value] ?? "quiet"}>${CLASSES[value].name}<//>`;

@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: Apache-2.0
+"""On which board of its box a test ran: what each format says of it."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from hwci.ci.results.model import BoxResults, merged
+from hwci.ci.results.read import read_results
+from tests.cli.conftest import Command
+
+TWISTER = Path(__file__).parents[1] / "ci/samples/twister.json"
+
+
+def read(path: Path, content: str, board: str = "") -> BoxResults:
+    path.write_text(content)
+    return merged([read_results(path, ())], board=board)
+
+
+def boards(results: BoxResults) -> list[str | None]:
+    return [item.board for item in results.tests]
+
+
+def test_twister_names_the_board_of_a_suite() -> None:
+    results = merged([read_results(TWISTER, ())])
+
+    assert {item.board for item in results.tests if item.id.startswith("kernel.common")} == {
+        "0240000034544e45"
+    }
+    assert [item.board for item in results.tests if item.id == "sample.hello"] == [None]
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "board"),
+    [
+        ("hwci.board", "0483:A1", "0483:A1"),
+        ("serial", "0483:A1", "0483:A1"),
+        ("Serial-Number", "0483:A1", "0483:A1"),
+        ("board_id", "0483:A1", "0483:A1"),
+        ("dut", "/dev/boards/nrf-2", "nrf-2"),
+        ("board", "nrf-2", "nrf-2"),
+        ("platform", "nrf52dk", None),
+        ("serial", "a" * 300, "a" * 255),
+        ("serial", "", None),
+    ],
+)
+def test_a_property_of_a_test_or_of_its_suite_names_it(
+    tmp_path: Path, name: str, value: str, board: str | None
+) -> None:
+    line = f'<properties><property name="{name}" value="{value}"/></properties>'
+    of_test = f'<testsuite><testcase name="a" time="1">{line}</testcase></testsuite>'
+    of_suite = f'<testsuite>{line}<testcase name="a" time="1"/></testsuite>'
+
+    for content in (of_test, of_suite):
+        assert boards(read(tmp_path / "a.xml", content)) == [board]
+
+
+def test_what_tells_a_board_from_its_twins_goes_before_its_type(tmp_path: Path) -> None:
+    case = '<testcase name="a" board="nrf52dk" serial="{}" time="1"/>'
+    content = f"<testsuite>{case.format('A1')}</testsuite>"
+
+    assert boards(read(tmp_path / "a.xml", content)) == ["A1"]
+
+
+def test_serial_numbers_tell_no_tests_apart(tmp_path: Path) -> None:
+    """A suite that runs a test on each of its boards repeats it, as before."""
+    case = '<testcase name="a" serial="{}" time="1"/>'
+    content = f"<testsuite>{case.format('A1')}{case.format('A2')}</testsuite>"
+    results = read(tmp_path / "a.xml", content)
+
+    assert [(item.id, item.board) for item in results.tests] == [("a", "A2")]
+
+
+def test_a_retry_has_the_board_of_the_last_try(tmp_path: Path) -> None:
+    lines = [
+        {"kind": "hwci-results", "version": 1, "started_at": "2026-03-02T12:00:00Z"},
+        *(
+            {
+                "tried": "t.py::a",
+                "outcome": outcome,
+                "again": outcome == "fail",
+                "properties": {"serial": board},
+            }
+            for outcome, board in (("fail", "A1"), ("pass", "A2"))
+        ),
+    ]
+    results = read(tmp_path / "a.json", "".join(f"{json.dumps(line)}\n" for line in lines))
+
+    assert [(item.attempts, item.board) for item in results.tests] == [(2, "A2")]
+
+
+def test_ctrf_names_it_in_labels_or_extra(tmp_path: Path) -> None:
+    test = {"name": "a", "status": "passed", "duration": 5, "extra": {"serial": "A1"}}
+    content = json.dumps({"reportFormat": "CTRF", "results": {"tests": [test]}})
+
+    assert boards(read(tmp_path / "a.json", content)) == ["A1"]
+
+
+@pytest.mark.parametrize(
+    ("place", "board"), [("rack-3", "rack-3"), ("+", None), ("nrf-*", None), ("", None)]
+)
+def test_the_place_of_labgrid_is_the_board_where_files_name_none(
+    cli: Command, place: str, board: str | None
+) -> None:
+    case = '<testcase name="{}" time="1"{}/>'
+    cases = case.format("a", "") + case.format("b", ' serial="A1"')
+    Path("a.xml").write_text(f"<testsuite>{cases}</testsuite>")
+    words = ("--repo-key=fw", "--workflow=hil", "--run-id=1", "--trigger=nightly", "--branch=main")
+    done = cli(
+        *("report-run", *words, "--sha=0123456789", "--box=b", "--no-changes", "--dry-run"),
+        *("--junit", "a.xml"),
+        LG_PLACE=place,
+    )
+    tests = json.loads(done.out)["tests"]
+
+    assert [test.get("board") for test in tests] == [board, "A1"]
+
+
+def test_runs_and_failures_say_on_which_board(in_ci: Command, signed_in: Command) -> None:
+    words = ("--repo-key=boards", "--workflow=hil", "--trigger=nightly", "--branch=main")
+    for number, (board, inside) in enumerate((("A1", "<failure/>"), ("A2", "")), 1):
+        case = f'<testcase name="a" serial="{board}" time="1">{inside}</testcase>'
+        Path("a.xml").write_text(f"<testsuite>{case}</testsuite>")
+        sent = in_ci(
+            *("report-run", *words, f"--run-id={number}", "--sha=0123456789", "--box=b"),
+            *("--no-changes", "--strict", "--junit", "a.xml"),
+        )
+        assert sent.code == 0, sent
+    scope = ("--product", "boards:hil", "--json")
+    runs = json.loads(signed_in("runs", "list", *scope).out)["items"]
+    [failure] = json.loads(signed_in("failures", "list", *scope).out)["items"]
+
+    for run in runs:
+        assert f"A{run['runId']}" in signed_in("runs", "show", run["id"], "--all").out
+    assert len(runs) == 2
+    assert "2 runs on A1 and A2" in signed_in("failures", "show", failure["id"]).out
