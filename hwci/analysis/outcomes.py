@@ -7,7 +7,7 @@ first attempt.
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import reduce
 from itertools import chain
@@ -29,7 +29,8 @@ class RunOutcomes:
     same in the order of the report. `notable`: its results by test other than a pass at the first
     attempt, as all others are; a pass failed `attempts - 1` times, a fail every time. A run with
     `hello_ok` false never reached the hardware: no rate counts its tests, and it has no `notable`.
-    `rerun_of`: the CI run whose result made CI start this one, None if nothing tells.
+    `rerun_of`: the CI run whose result made CI start this one, None if nothing tells. `boards`: the
+    tests that name a board of the box, by board.
     """
 
     started_at: datetime
@@ -46,6 +47,7 @@ class RunOutcomes:
     ran: int
     order: Sequence[int]
     notable: Mapping[int, TestResult]
+    boards: Mapping[str, int] = field(default_factory=dict)
 
     @classmethod
     def of_parts(cls, parts: Sequence["RunOutcomes"]) -> "RunOutcomes":
@@ -64,6 +66,10 @@ class RunOutcomes:
             notable=dict(chain.from_iterable(part.notable.items() for part in reversed(parts)))
             if hello_ok
             else {},
+            boards={
+                board: reduce(or_, (part.boards.get(board, 0) for part in parts))
+                for board in chain.from_iterable(part.boards for part in parts)
+            },
         )
 
 

@@ -239,6 +239,11 @@ def _run(parts: Sequence[Report], numbers: dict[str, int]) -> RunOutcomes:
             for one in part.tests
             if hello_ok and has_failed_attempt(one)
         },
+        boards={
+            board: sum(1 << numbers[test] for test in on)
+            for board in {one.board for part in parts for one in part.tests if one.board}
+            for on in [{one.id for part in parts for one in part.tests if one.board == board}]
+        },
     )
 
 
@@ -255,6 +260,10 @@ def by_name(found: Sequence[ProductOutcomes]) -> list[object]:
                     [tests[number] for number in one.order],
                     {name for number, name in tests.items() if one.ran >> number & 1},
                     {tests[number]: result for number, result in one.notable.items()},
+                    {
+                        board: {name for number, name in tests.items() if on >> number & 1}
+                        for board, on in one.boards.items()
+                    },
                 )
                 for one in runs
             ],

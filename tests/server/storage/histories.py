@@ -118,13 +118,17 @@ class HistoryDraw:
     def _item(self, test: str) -> TestItem:
         draw = self.random
         seconds = draw.choice((0.0, 0.1, 2.5, 1e-9))
+        # A draw would change every other one.
+        board = {0.1: "0483:Ä1", 2.5: "0483:A2"}.get(seconds)
         if draw.random() < 0.45:
             verdict = draw.choice(list(Verdict))
             message = draw.choice((None, "CRC 0x1f\nüber", "no ACK"))
-            return TestItem(test, Outcome.FAIL, draw.randrange(1, 4), seconds, verdict, message)
+            attempts = draw.randrange(1, 4)
+            return TestItem(test, Outcome.FAIL, attempts, seconds, verdict, message, board)
         odd = draw.random() < 0.1
         verdict = Verdict.INFRA if odd else Verdict.UNKNOWN
-        return TestItem(test, Outcome.PASS, draw.choice((1, 1, 1, 3)), seconds, verdict)
+        attempts = draw.choice((1, 1, 1, 3))
+        return TestItem(test, Outcome.PASS, attempts, seconds, verdict, board=board)
 
     def _changes(self, sha: str) -> ChangeList | None:
         """Draw changes: none, those of another box or part of the run, or new ones."""
