@@ -29,8 +29,10 @@ VERDICT = "hwci.verdict"
 REASON = "hwci.reason"
 BLAME = {VERDICT, REASON}
 MESSAGE_MAX = 8_192
-PROPERTY_MAX = 255
-"""Characters of a property that is written: one may say on which board a test ran."""
+PROPERTY_MAX = 2_000
+"""Characters of a property that is written: one may say on which board a test ran, or where its log
+is.
+"""
 SUBTESTS = {"SubtestReport", "SubTestReport"}
 """Reports of pytest and of pytest-subtests about a part of a test."""
 RERUNNERS = (

@@ -137,11 +137,12 @@ def test_tests_blame_by_marker_and_by_fixture_and_both_files_say_so(
 
 
 @pytest.mark.parametrize("way", ["plain", "xdist"])
-def test_a_test_records_its_board_and_both_files_say_so(tmp_path: Path, way: str) -> None:
+def test_a_test_records_its_board_and_log_and_both_files_say_so(tmp_path: Path, way: str) -> None:
     records = """
 def test_board(record_property):
     record_property("serial", "0483:A1")
-    record_property("log", "x" * 1000)
+    record_property("log_url", "https://ci.example/7/a.log")
+    record_property("log", "x" * 10_000)
 
 def test_no_board():
     pass
@@ -149,9 +150,9 @@ def test_no_board():
     run = run_pytest(tmp_path, *WAYS[way], "-W", "default", test_b=records)
 
     for file in (run.results, run.xml):
-        assert {item.id: item.board for item in boxed(file).tests} == {
-            "test_b.test_board": "0483:A1",
-            "test_b.test_no_board": None,
+        assert {item.id: (item.board, item.log_url) for item in boxed(file).tests} == {
+            "test_b.test_board": ("0483:A1", "https://ci.example/7/a.log"),
+            "test_b.test_no_board": (None, None),
         }
 
 

@@ -534,6 +534,7 @@ def _lane_run(ran: Ran) -> LaneRun:
         message=item.message,
         ci_run=report.ci_run,
         board=item.board,
+        log_url=item.log_url,
     )
 
 

@@ -310,6 +310,7 @@ class LaneRun:
     message: str | None = None
     ci_run: int | None = None
     board: str | None = None
+    log_url: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

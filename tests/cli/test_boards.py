@@ -120,7 +120,8 @@ def test_the_place_of_labgrid_is_the_board_where_files_name_none(
 def test_runs_and_failures_say_on_which_board(in_ci: Command, signed_in: Command) -> None:
     words = ("--repo-key=boards", "--workflow=hil", "--trigger=nightly", "--branch=main")
     for number, (board, inside) in enumerate((("A1", "<failure/>"), ("A2", "")), 1):
-        case = f'<testcase name="a" serial="{board}" time="1">{inside}</testcase>'
+        log = f"https://ci.example/{number}/a.log"
+        case = f'<testcase name="a" serial="{board}" log_url="{log}" time="1">{inside}</testcase>'
         Path("a.xml").write_text(f"<testsuite>{case}</testsuite>")
         sent = in_ci(
             *("report-run", *words, f"--run-id={number}", "--sha=0123456789", "--box=b"),
@@ -134,4 +135,28 @@ def test_runs_and_failures_say_on_which_board(in_ci: Command, signed_in: Command
     for run in runs:
         assert f"A{run['runId']}" in signed_in("runs", "show", run["id"], "--all").out
     assert len(runs) == 2
-    assert "2 runs on A1 and A2" in signed_in("failures", "show", failure["id"]).out
+    shown = signed_in("failures", "show", failure["id"]).out
+    assert "2 runs on A1 and A2" in shown
+    assert "  log          https://ci.example/1/a.log\n" in shown
+
+
+@pytest.mark.parametrize(
+    ("address", "is_kept"),
+    [
+        ("https://ci.example/7/a.log?x=1", True),
+        ("javascript:alert(1)", False),
+        ("/home/ci/a.log", False),
+        ("https://me:secret@ci.example/a.log", False),
+        (f"https://ci.example/{'a' * 2000}", False),
+    ],
+)
+def test_a_log_is_an_address_that_people_may_be_sent_to(
+    tmp_path: Path, address: str, is_kept: bool
+) -> None:
+    test = {"name": "a", "status": "passed", "duration": 5, "labels": {"log_url": address}}
+    content = json.dumps({"reportFormat": "CTRF", "results": {"tests": [test]}})
+    of_test = f'<testsuite><testcase name="a" hwci.log_url="{address}" time="1"/></testsuite>'
+
+    for name, written in (("a.json", content), ("a.xml", of_test)):
+        [item] = read(tmp_path / name, written).tests
+        assert item.log_url == (address if is_kept else None)

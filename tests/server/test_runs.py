@@ -57,7 +57,7 @@ class TestShow:
             ci_url="https://ci.example/21",
             covers_shas=["B" * 40],
             tests=[
-                item("boot"),
+                item("boot", log_url="https://ci.example/21/boot.log"),
                 item("flash", "fail", 3, verdict="device", message="CRC 0x1f\nat 0x10"),
                 item("spi", attempts=2, board="0483:A1"),
             ],
@@ -94,7 +94,7 @@ class TestShow:
         assert found == expected
         shown = benches.show(found["id"])
         assert shown.pop("items") == [
-            _shown("boot", "pass", 1, "unknown"),
+            _shown("boot", "pass", 1, "unknown", logUrl="https://ci.example/21/boot.log"),
             _shown("flash", "fail", 3, "device", "CRC 0x1f\nat 0x10"),
             _shown("spi", "pass", 2, "unknown", board="0483:A1"),
         ]
@@ -172,15 +172,11 @@ class TestShow:
 
 
 def _shown(
-    name: str,
-    outcome: str,
-    attempts: int,
-    verdict: str,
-    message: str | None = None,
-    board: str | None = None,
+    name: str, outcome: str, attempts: int, verdict: str, message: str | None = None, **more: str
 ) -> dict[str, Any]:
     told = {"id": name, "outcome": outcome, "attempts": attempts, "durationS": 0.5}
-    return {**told, "verdict": verdict, "message": message, "board": board}
+    added = {"board": None, "logUrl": None, **more}
+    return {**told, "verdict": verdict, "message": message, **added}
 
 
 class TestList:

@@ -108,6 +108,7 @@ OPTIONAL = [
     ("run report", ("tests", 0, "verdict")),
     ("run report", ("tests", 0, "message")),
     ("run report", ("tests", 0, "board")),
+    ("run report", ("tests", 0, "log_url")),
     ("run report", ("changes", "truncated")),
     ("run report", ("changes", "commits", 0, "committed_at")),
     ("run report", ("changes", "commits", 0, "files_truncated")),

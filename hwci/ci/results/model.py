@@ -17,6 +17,7 @@ from hwci.ci.results.times import APART_FILES_MAX, Stamp, agreeing
 from hwci.ci.results.tries import Tests, resolved
 from hwci.contract.vocabulary import Outcome, Verdict
 from hwci.wire import limits
+from hwci.wire.links import is_address
 from hwci.wire.reports import TestItem
 
 # What one file holds
@@ -272,6 +273,9 @@ def _item(test_id: str, attempts: Sequence[Attempt], board: str, *, messages: bo
         fields["verdict"] = blamed[-1]
     if unit := attempts[-1].place.unit or board:
         fields["board"] = _CONTROLS.sub("\ufffd", unit)[: limits.NAME_MAX]
+    log = attempts[-1].place.log
+    if len(log) <= limits.URL_MAX and is_address(log):
+        fields["log_url"] = log
     messages_of = (
         [item.message for item in attempts if item.message] if messages and not passed else []
     )

@@ -24,6 +24,8 @@ UNITS = (
     "board",
 )
 """The same of which board of its type it was: what tells it from the others of its box."""
+LOGS = ("hwci.logurl", "logurl")
+"""The same of the address of its log."""
 VARIANTS = ("configuration", "config", "variant", "toolchain", "buildtype")
 """The same of how it was built."""
 TRIES_MAX = 1_000
@@ -69,8 +71,8 @@ def suite_name(name: str) -> tuple[str, bool]:
 @dataclass(frozen=True, slots=True)
 class Place:
     """Where a result stands. `path`: the names of the elements around it, from the outermost.
-    `number`: of the suite, in its file. `unit`: which board of its type it was, which tells no
-    results apart.
+    `number`: of the suite, in its file. `unit`: which board of its type it was, `log`: the
+    address of its log; these tell no results apart.
     """
 
     path: tuple[str, ...] = ()
@@ -79,6 +81,7 @@ class Place:
     host: str = ""
     number: int = 0
     unit: str = ""
+    log: str = ""
 
 
 NOWHERE = Place()
@@ -142,6 +145,11 @@ def spot_of(place: Place) -> Spot:
 def first_named(places: Mapping[str, str], names: Sequence[str]) -> str:
     """Return the board, or variant, that the first of its names has; of a path its last part."""
     return next((PurePath(places[name]).name for name in names if places.get(name)), "")
+
+
+def log_of(places: Mapping[str, str]) -> str:
+    """Return the address of a log that the first of its names has."""
+    return next((places[name] for name in LOGS if places.get(name)), "")
 
 
 def says_again(path: str, other: str) -> bool:

@@ -26,7 +26,7 @@ from hwci.ci.results.content import (
 from hwci.ci.results.model import Entry, FileResults, file_results
 from hwci.ci.results.names import stable_id
 from hwci.ci.results.numbers import Seconds
-from hwci.ci.results.places import NOWHERE, UNITS, Place, first_named
+from hwci.ci.results.places import NOWHERE, UNITS, Place, first_named, log_of
 from hwci.ci.results.times import stamp, stamps_of
 from hwci.ci.results.verdicts import AnyRule, judge
 from hwci.ci.results.xml.evidence import local
@@ -129,10 +129,10 @@ def _lines(chunks: Iterable[bytes]) -> tuple[list[_Line], ContentError | None]:
 
 def _entry(line: _Line, rules: Sequence[AnyRule]) -> Entry:
     named = {local(name): value for name, value in line.properties.items()}
-    unit = first_named(named, UNITS)
+    place = Place(unit=first_named(named, UNITS), log=log_of(named))
     return Entry(
         test_id=id_of(line.tried or ""),
-        place=Place(unit=unit) if unit else NOWHERE,
+        place=NOWHERE if place == NOWHERE else place,
         duration_s=line.duration_s,
         run=line.outcome != "skip",
         failed=line.outcome == "fail",

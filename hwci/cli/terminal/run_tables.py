@@ -109,7 +109,7 @@ def tests(items: Sequence[RunItem]) -> Layout[RunItem]:
             *([board] if any(item.board for item in items) else []),
             *([message] if any(item.message for item in items) else []),
         ],
-        "id outcome attempts durationS verdict message board",
+        "id outcome attempts durationS verdict message board logUrl",
         "No test of this run was reported.",
     )
 

@@ -123,6 +123,7 @@ class EvidenceRun(RunOnBox):
     verdict: Open[Verdict]
     message: str | None = None
     board: str | None = None
+    log_url: str | None = None
 
 
 @shape

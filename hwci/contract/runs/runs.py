@@ -110,6 +110,7 @@ class RunItem(RunTest):
     verdict: Open[Verdict] | None
     message: str | None = None
     board: str | None = None
+    log_url: str | None = None
 
 
 @shape

@@ -162,6 +162,7 @@ def _timeline_commit(
                 verdict=run.verdict,
                 message=run.message,
                 board=run.board,
+                log_url=run.log_url,
             )
             for run in commit.runs[-most:]
         ),

@@ -9,7 +9,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from hwci.ci.results.content import Position
-from hwci.ci.results.places import BOARDS, TRIES_MAX, UNITS, VARIANTS, Place, first_named
+from hwci.ci.results.places import (
+    BOARDS,
+    LOGS,
+    TRIES_MAX,
+    UNITS,
+    VARIANTS,
+    Place,
+    first_named,
+    log_of,
+)
 from hwci.ci.results.verdicts import MESSAGE_MAX, AnyRule, judge, never_built
 from hwci.ci.results.xml.evidence import (
     BARE,
@@ -47,7 +56,7 @@ VAGUE_MESSAGES = VAGUE_TYPES
 SHOWN = 60
 """Characters of a name in a line for people."""
 _YES = frozenset(("true", "yes"))
-_PLACES = frozenset((*BOARDS, *UNITS, *VARIANTS))
+_PLACES = frozenset((*BOARDS, *LOGS, *UNITS, *VARIANTS))
 
 
 @dataclass(slots=True)
@@ -148,7 +157,7 @@ class Suite:
         whole = {**self.places, **places}
         board, variant = first_named(whole, BOARDS), first_named(whole, VARIANTS)
         unit = first_named(whole, UNITS)
-        place = Place(self.path, board, variant, self.host, self.number, unit)
+        place = Place(self.path, board, variant, self.host, self.number, unit, log_of(whole))
         if not places:
             self._place = place
         return place

@@ -152,8 +152,8 @@ ORDER BY r.started_at, r.run_id, r.run_attempt
 """
 _LANE_RUNS = """
 SELECT
-  r.template_id, p.tests, r.durations, r.boards, r.started_at, r.ci_run_id, r.run_attempt,
-  r.workflow, r.branch, r.ci_run, i.outcome, i.attempts, i.verdict, i.message
+  r.template_id, p.tests, r.durations, r.boards, r.log_urls, r.started_at, r.ci_run_id,
+  r.run_attempt, r.workflow, r.branch, r.ci_run, i.outcome, i.attempts, i.verdict, i.message
 FROM report r INDEXED BY report_commit
 JOIN template p ON p.org_id = r.org_id AND p.id = r.template_id
 LEFT JOIN item i ON i.org_id = r.org_id AND i.report_id = r.id AND i.test = ?
@@ -389,7 +389,9 @@ def _first_commits(
 
 def _lane_run(columns: Sequence[Any], index: int) -> LaneRun:
     """Return the run of a row of `_LANE_RUNS`. `index`: the place of its test in the report."""
-    durations, boards, at, ci_run_id, run_attempt, workflow, branch, ci_run, *item = columns
+    durations, boards, log_urls, at, ci_run_id, run_attempt, workflow, branch, ci_run, *item = (
+        columns
+    )
     outcome, *_ = item
     result = codec.unpack_item(None if outcome is None else item)
     return LaneRun(
@@ -405,4 +407,5 @@ def _lane_run(columns: Sequence[Any], index: int) -> LaneRun:
         message=result.message,
         ci_run=ci_run,
         board=codec.unpack_texts(boards, index + 1)[index],
+        log_url=codec.unpack_texts(log_urls, index + 1)[index],
     )

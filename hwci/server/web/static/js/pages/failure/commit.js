@@ -6,7 +6,7 @@ import { html } from "../../html.js";
 import { FileLink } from "../../parts/values/links.js";
 import { PlainTable } from "../../parts/table/table.js";
 import { Message, Time } from "../../parts/values/values.js";
-import { Kind, RunLink, boards, outcomeBadge, verdict } from "../../parts/values/words.js";
+import { Kind, RunLink, boards, log, outcomeBadge, verdict } from "../../parts/values/words.js";
 
 const UNKNOWN_FILES = "Its changed files are unknown.";
 
@@ -55,8 +55,8 @@ function Runs({ ran, evidence, orgId, sha }) {
     ${ran.runsTotal > ran.runs.length && html`<p class="quiet">The latest ${count(ran.runs.length)} of ${count(ran.runsTotal)} runs.</p>`}`;
 }
 
-function outcome({ outcome: ended, message }) {
-  return html`${outcomeBadge(ended)}<${Message} text=${message} />`;
+function outcome({ outcome: ended, message, logUrl }) {
+  return html`${outcomeBadge(ended)}${log(logUrl)}<${Message} text=${message} />`;
 }
 
 function workflow({ workflow: name, branch }, failure) {
