@@ -2,11 +2,13 @@
 """On which board of its box a test ran: what each format says of it."""
 
 import json
+import time
 from pathlib import Path
 
 import pytest
 
 from hwci.ci.results.model import BoxResults, merged
+from hwci.ci.results.places import attached
 from hwci.ci.results.read import read_results
 from tests.cli.conftest import Command
 
@@ -160,3 +162,42 @@ def test_a_log_is_an_address_that_people_may_be_sent_to(
     for name, written in (("a.json", content), ("a.xml", of_test)):
         [item] = read(tmp_path / name, written).tests
         assert item.log_url == (address if is_kept else None)
+
+
+OF_JOB = "https://ci.example/7/file/{path}"
+
+
+@pytest.mark.parametrize(
+    ("artifacts", "path", "log_url"),
+    [
+        (OF_JOB, "logs/uart 1.log", "https://ci.example/7/file/logs/uart%201.log"),
+        (OF_JOB, "{here}/logs/a.log", "https://ci.example/7/file/logs/a.log"),
+        (OF_JOB, "https://elsewhere.example/a.log", "https://elsewhere.example/a.log"),
+        (OF_JOB, "../a.log", None),
+        (OF_JOB, "/etc/passwd", None),
+        ("no address {path}", "a.log", None),
+        ("", "a.log", None),
+    ],
+)
+def test_a_file_that_a_test_attaches_is_its_log(
+    cli: Command, artifacts: str, path: str, log_url: str | None
+) -> None:
+    attached = f"[[ATTACHMENT|{path.format(here=Path.cwd())}]]"
+    case = f'<testcase name="a" time="1"><system-out>boot\n{attached}\nend</system-out></testcase>'
+    Path("a.xml").write_text(f"<testsuite>{case}</testsuite>")
+    done = cli(
+        *("report-run", "--repo-key=fw", "--workflow=hil", "--run-id=1", "--trigger=nightly"),
+        *("--branch=main", "--sha=0123456789", "--box=b", "--no-changes", "--dry-run"),
+        *("--junit", "a.xml"),
+        HWCI_ARTIFACTS=artifacts,
+    )
+
+    assert json.loads(done.out)["tests"][0].get("log_url") == log_url
+
+
+def test_an_output_of_blanks_or_of_brackets_is_read_at_once() -> None:
+    started = time.process_time()
+    for output in ("\n" * 65_536, " " * 65_536, "[[ATTACHMENT|" * 5_000):
+        assert attached(output) == ""
+
+    assert time.process_time() - started < 1

@@ -5,11 +5,13 @@ the start of a run that no file has. How a file is read is decided in `hwci.ci.r
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import partial
 from glob import glob, has_magic
 from pathlib import Path
+from urllib.parse import quote
 
 from hwci.ci.job import Job
 from hwci.ci.project import Project, names_by_file
@@ -25,10 +27,13 @@ from hwci.contract.vocabulary import Outcome, Verdict
 from hwci.said import counted
 from hwci.wire import limits
 from hwci.wire.base import write_time
+from hwci.wire.links import is_address
 from hwci.wire.reports import TestItem
 
 _PLACE = "LG_PLACE"
 """labgrid's variable of the place that a job acquired, which is a board."""
+_ARTIFACTS = "HWCI_ARTIFACTS"
+"""The variable of the address of an artifact of the job, with `{path}` in place of its path."""
 _NAME = re.compile(r"[\w.:/-]{1,255}")
 """A place by its name: `+` is the one of a token, and a pattern is no name."""
 _OLDER = "Older than the run, which did not write it"
@@ -155,7 +160,14 @@ def results_of(
     )
     place = job.environ.get(_PLACE, "")
     board = place if _NAME.fullmatch(place) else ""
-    read = _read(there, project, messages=messages, board=board)
+    files_of_box = partial(
+        merged,
+        messages=messages,
+        by_file=names_by_file(project),
+        board=board,
+        address_of=partial(_address_of, job.environ.get(_ARTIFACTS, ""), Path.cwd()),
+    )
+    read = _read(there, project, files_of_box)
     expected = job.value("hello_ok") is False
     absent, notices = _absent(matches, ran=before is not None, expected=expected)
     # A box whose files hold nothing that can be read ran, too: what writes them may be killed.
@@ -314,11 +326,23 @@ def _matching(pattern: str) -> list[Path]:
     return [Path(path) for path in paths]
 
 
+def _address_of(artifacts: str, folder: Path, log: str) -> str:
+    """Return the address of a log: its own, or that of an artifact below the folder of the job."""
+    if not log or not artifacts or is_address(log):
+        return log
+    path = os.path.relpath(log, folder) if Path(log).is_absolute() else os.path.normpath(log)
+    if path.startswith(os.pardir):
+        return ""
+    return artifacts.replace("{path}", quote(Path(path).as_posix()))
+
+
 def _read(
-    there: Sequence[tuple[str, Path]], project: Project | None, *, messages: bool, board: str
+    there: Sequence[tuple[str, Path]],
+    project: Project | None,
+    merge: Callable[[Iterable[FileResults]], BoxResults],
 ) -> Results:
-    """Read every file; what cannot be read is named, and the rest counts. `board`: on which tests
-    ran whose file names none.
+    """Read every file; what cannot be read is named, and the rest counts. `merge`: makes the
+    results of a box of its files.
     """
     by_box: dict[str, list[FileResults]] = {}
     unread, faults = list[str](), list[str]()
@@ -340,11 +364,7 @@ def _read(
             faults += read.faults
             idle += [] if read.attempts else [(box, path, read)]
     cut = [] if project is None else rules.notices(project.path)
-    by_file = names_by_file(project)
-    boxes = {
-        box: merged(files, messages=messages, by_file=by_file, board=board)
-        for box, files in by_box.items()
-    }
+    boxes = {box: merge(files) for box, files in by_box.items()}
     notes = [*_each_once(notes_of), *(line for of_box in boxes.values() for line in of_box.notes)]
     notices = [*cut, *(f"warning: {line}" for line in (*unread, *faults))]
     notices += [f"warning: {line}" for of_box in boxes.values() for line in _not_run(of_box)]

@@ -7,7 +7,7 @@ This module decides what the files of a box say together, but for results of one
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from itertools import groupby
@@ -174,10 +174,11 @@ def merged(
     messages: bool = False,
     by_file: bool = False,
     board: str = "",
+    address_of: Callable[[str], str] = str,
 ) -> BoxResults:
     """Merge the files of one box. `messages`: failed tests keep what their harness wrote, which may
     hold a secret. `by_file`: how tests are named, see `resolved`. `board`: on which tests ran that
-    name none.
+    name none. `address_of`: where a file is that a test attaches.
     """
     box_files = tuple(files)
     resolution = _resolved(box_files, by_file=by_file)
@@ -201,7 +202,13 @@ def merged(
     ]
     return BoxResults(
         tests=tuple(
-            _item(test_id, attempts, board, messages=messages)
+            _item(
+                test_id,
+                attempts,
+                attempts[-1].place.unit or board,
+                address_of(attempts[-1].place.log),
+                messages=messages,
+            )
             for test_id, attempts in tests.items()
         ),
         skipped=sum(file.skipped for file in box_files),
@@ -257,7 +264,9 @@ def _is_beyond(attempts: Sequence[Attempt]) -> bool:
     return len(attempts) > limits.ATTEMPTS_MAX or _seconds_of(attempts) > limits.DURATION_MAX
 
 
-def _item(test_id: str, attempts: Sequence[Attempt], board: str, *, messages: bool) -> TestItem:
+def _item(
+    test_id: str, attempts: Sequence[Attempt], board: str, log: str, *, messages: bool
+) -> TestItem:
     """`pass` if some attempt passed; `fail` if every attempt failed (spec, "Test item")."""
     failures = sum(attempt.outcome is Outcome.FAIL for attempt in attempts)
     passed = failures < len(attempts)
@@ -271,9 +280,8 @@ def _item(test_id: str, attempts: Sequence[Attempt], board: str, *, messages: bo
     }
     if blamed and not passed:
         fields["verdict"] = blamed[-1]
-    if unit := attempts[-1].place.unit or board:
-        fields["board"] = _CONTROLS.sub("\ufffd", unit)[: limits.NAME_MAX]
-    log = attempts[-1].place.log
+    if board:
+        fields["board"] = _CONTROLS.sub("\ufffd", board)[: limits.NAME_MAX]
     if len(log) <= limits.URL_MAX and is_address(log):
         fields["log_url"] = log
     messages_of = (

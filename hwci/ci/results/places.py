@@ -48,6 +48,8 @@ _PASSING = re.compile(
     r"@stress-\d+|20\d\d-?[01]\d-?[0-3]\d(?:[T_-]?[0-2]\d[:_-]?[0-5]\d(?:[:_-]?[0-5]\d)?)?"
 )
 """Parts of names that differ in each run, and nextest's number of a repeat."""
+_ATTACHED = re.compile(r"^[ \t]*\[\[ATTACHMENT\|([^\]|\n]{1,2000})\]\][ \t]*\r?$", re.MULTILINE)
+"""A line by which a test attaches a file, as Jenkins has it."""
 _SEAMS = " \t\n_.()[]-"
 _SUFFIXES = re.compile(r"(?:\.(?:xml|json|gz))+$", re.IGNORECASE)
 
@@ -72,7 +74,7 @@ def suite_name(name: str) -> tuple[str, bool]:
 class Place:
     """Where a result stands. `path`: the names of the elements around it, from the outermost.
     `number`: of the suite, in its file. `unit`: which board of its type it was, `log`: the
-    address of its log; these tell no results apart.
+    address or the path of its log; these tell no results apart.
     """
 
     path: tuple[str, ...] = ()
@@ -150,6 +152,11 @@ def first_named(places: Mapping[str, str], names: Sequence[str]) -> str:
 def log_of(places: Mapping[str, str]) -> str:
     """Return the address of a log that the first of its names has."""
     return next((places[name] for name in LOGS if places.get(name)), "")
+
+
+def attached(output: str) -> str:
+    """Return the path of the last file that an output attaches; "" if it attaches none."""
+    return (_ATTACHED.findall(output) or [""])[-1].strip()
 
 
 def says_again(path: str, other: str) -> bool:

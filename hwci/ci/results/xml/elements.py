@@ -16,6 +16,7 @@ from hwci.ci.results.places import (
     UNITS,
     VARIANTS,
     Place,
+    attached,
     first_named,
     log_of,
 )
@@ -336,7 +337,9 @@ def entry_of(case: Case, rules: Sequence[AnyRule]) -> CaseEntry:
     earlier = [case.verdict or judge(str(words), rules) for words in case.retried]
     return CaseEntry(
         test_id=case.test_id,
-        place=case.suite.place(case.places),
+        place=case.suite.place(
+            {"logurl": log} | case.places if (log := attached(str(case.output))) else case.places
+        ),
         duration_s=case.duration_s,
         run=bool(failures) or not idle,
         failed=bool(failures),
