@@ -156,7 +156,8 @@ def log_of(places: Mapping[str, str]) -> str:
 
 def attached(output: str) -> str:
     """Return the path of the last file that an output attaches; "" if it attaches none."""
-    return (_ATTACHED.findall(output) or [""])[-1].strip()
+    paths: Sequence[str] = _ATTACHED.findall(output)
+    return paths[-1].strip() if paths else ""
 
 
 def says_again(path: str, other: str) -> bool:
