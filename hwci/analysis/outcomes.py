@@ -141,6 +141,11 @@ class RecordedRuns(History, Protocol):
         wrote something; no entry where there is none.
         """
 
+    def logs(self, failures: Collection[UUID]) -> Mapping[UUID, str]:
+        """Where the log of each of these failures is: that of its test in the first of its runs
+        that has one, else the page of the first CI job; no entry where there is neither.
+        """
+
     def elsewhere(
         self, groups: Sequence[Collection[FailureKey]]
     ) -> Sequence[Collection[tuple[str, Outcome]]]:

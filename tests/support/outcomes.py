@@ -112,6 +112,16 @@ class FullRecordedRuns(FullHistory):
                     found.setdefault(failure_id(self.org_id, _key_of(one, item)), item.message)
         return {one: found[one] for one in failures if one in found}
 
+    def logs(self, failures: Collection[UUID]) -> Mapping[UUID, str]:
+        found: tuple[dict[UUID, str], dict[UUID, str]] = {}, {}
+        for one in sorted(self._facts.reports, key=report_order):
+            for item in one.tests if one.hello_ok else ():
+                for of_kind, address in zip(found, (one.ci_url, item.log_url), strict=True):
+                    if item.outcome is Outcome.FAIL and address is not None:
+                        of_kind.setdefault(failure_id(self.org_id, _key_of(one, item)), address)
+        pages, logs = found
+        return {one: (pages | logs)[one] for one in failures if one in pages | logs}
+
     def elsewhere(
         self, groups: Sequence[Collection[FailureKey]]
     ) -> Sequence[Collection[tuple[str, Outcome]]]:
