@@ -37,6 +37,11 @@ VARIABLES: tuple[Variable, ...] = (
         "HWCI_STATE_DIR", "Folder whose `spool` holds the bench store if HWCI_SPOOL_DIR is not set."
     ),
     Variable("HWCI_MESSAGES", "Report what the harness wrote of failed tests (true or false)."),
+    Variable(
+        "HWCI_ARTIFACTS",
+        "Address of a file of the job's artifacts, with `{path}` for its path: what JUnit XML"
+        " attaches to a test is then its log.",
+    ),
     Variable("HWCI_STRICT", "Let reporting fail the build."),
     Variable("HWCI_DEADLINE", "Seconds after which what is not sent is left in the bench store."),
     Variable("HWCI_SPOOL_DIR", "Folder of the bench store [hwci/spool in the user's state]."),

@@ -15,7 +15,7 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from inspect import signature
 from pathlib import Path
@@ -29,6 +29,10 @@ VERDICT = "hwci.verdict"
 REASON = "hwci.reason"
 BLAME = {VERDICT, REASON}
 MESSAGE_MAX = 8_192
+PROPERTY_MAX = 2_000
+"""Characters of a property that is written: one may say on which board a test ran, or where its log
+is.
+"""
 SUBTESTS = {"SubtestReport", "SubTestReport"}
 """Reports of pytest and of pytest-subtests about a part of a test."""
 RERUNNERS = (
@@ -119,6 +123,7 @@ class Try:
     duration_s: float = 0.0
     message: str = ""
     verdict: str | None = None
+    properties: dict[str, str] = field(default_factory=dict)
 
     def take(self, report: pytest.TestReport) -> None:
         """Take the report of a phase, or of a part of the test."""
@@ -133,6 +138,11 @@ class Try:
             (str(value) for name, value in reversed(report.user_properties) if name == VERDICT),
             self.verdict,
         )
+        self.properties = {
+            str(name): str(value)
+            for name, value in report.user_properties
+            if name not in BLAME and len(str(value)) <= PROPERTY_MAX
+        }
         if report.skipped:
             self.skipped = True
         elif not report.passed:
@@ -246,6 +256,8 @@ class Recorder:
         if tried is None or outcome is None:
             return
         line: dict[str, object] = {"outcome": outcome, "duration_s": round(tried.duration_s, 6)}
+        if tried.properties:
+            line["properties"] = tried.properties
         if outcome == "fail":
             # The plugin flaky reports neither that it called the test, nor why it tries again.
             again = tried.again or not (tried.called or tried.explained)

@@ -136,6 +136,26 @@ def test_tests_blame_by_marker_and_by_fixture_and_both_files_say_so(
     assert "relay did not click" in (tmp_path / "junit.xml").read_text()
 
 
+@pytest.mark.parametrize("way", ["plain", "xdist"])
+def test_a_test_records_its_board_and_log_and_both_files_say_so(tmp_path: Path, way: str) -> None:
+    records = """
+def test_board(record_property):
+    record_property("serial", "0483:A1")
+    record_property("log_url", "https://ci.example/7/a.log")
+    record_property("log", "x" * 10_000)
+
+def test_no_board():
+    pass
+"""
+    run = run_pytest(tmp_path, *WAYS[way], "-W", "default", test_b=records)
+
+    for file in (run.results, run.xml):
+        assert {item.id: (item.board, item.log_url) for item in boxed(file).tests} == {
+            "test_b.test_board": ("0483:A1", "https://ci.example/7/a.log"),
+            "test_b.test_no_board": (None, None),
+        }
+
+
 def test_the_verdict_of_one_try_is_not_that_of_the_next(tmp_path: Path) -> None:
     blames_once = """
 def test_two(request, hwci_verdict):

@@ -7,7 +7,7 @@ first attempt.
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import reduce
 from itertools import chain
@@ -38,7 +38,8 @@ class RunOutcomes:
     same in the order of the report. `notable`: its results by test other than a pass at the first
     attempt, as all others are; a pass failed `attempts - 1` times, a fail every time. A run with
     `hello_ok` false never reached the hardware: no rate counts its tests, and it has no `notable`.
-    `rerun_of`: the CI run whose result made CI start this one, None if nothing tells.
+    `rerun_of`: the CI run whose result made CI start this one, None if nothing tells. `boards`: the
+    tests that name a board of the box, by board.
     """
 
     started_at: datetime
@@ -55,6 +56,7 @@ class RunOutcomes:
     ran: int
     order: Sequence[int]
     notable: Mapping[int, TestResult]
+    boards: Mapping[str, int] = field(default_factory=dict)
 
     @classmethod
     def of_parts(cls, parts: Sequence["RunOutcomes"]) -> "RunOutcomes":
@@ -73,6 +75,10 @@ class RunOutcomes:
             notable=dict(chain.from_iterable(part.notable.items() for part in reversed(parts)))
             if hello_ok
             else {},
+            boards={
+                board: reduce(or_, (part.boards.get(board, 0) for part in parts))
+                for board in chain.from_iterable(part.boards for part in parts)
+            },
         )
 
 
@@ -159,6 +165,11 @@ class RecordedRuns(History, Protocol):
     def messages(self, failures: Collection[UUID]) -> Mapping[UUID, str]:
         """What the harness wrote of each of these failures, in the first of its runs in which it
         wrote something; no entry where there is none.
+        """
+
+    def logs(self, failures: Collection[UUID]) -> Mapping[UUID, str]:
+        """Where the log of each of these failures is: that of its test in the first of its runs
+        that has one, else the page of the first CI job; no entry where there is neither.
         """
 
     def elsewhere(

@@ -56,9 +56,10 @@ class FailureKey(NamedTuple):
 
 @dataclass(slots=True, unsafe_hash=True)
 class TestItem:
-    """One test of a run report. `message`: what its harness wrote of the failure; no rule reads
-    it. Nobody changes one; it is not frozen, as a report has a thousand of them, and to make a
-    frozen one takes twice as long.
+    """One test of a run report. `message`: what its harness wrote of the failure; `board`: which
+    board of the box it ran on; `log_url`: where its log is. No rule reads these. Nobody changes
+    one; it is not frozen, as a report has a thousand of them, and to make a frozen one takes twice
+    as long.
     """
 
     __test__ = False  # pytest: not a test class
@@ -69,6 +70,8 @@ class TestItem:
     duration_s: float = 0.0
     verdict: Verdict = Verdict.UNKNOWN
     message: str | None = None
+    board: str | None = None
+    log_url: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

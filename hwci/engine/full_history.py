@@ -358,6 +358,8 @@ class FullHistory:
             duration_s=item.duration_s,
             verdict=item.verdict,
             message=item.message,
+            board=item.board,
+            log_url=item.log_url,
         )
 
     def place(self, repo_key: str, branch: str, sha: str) -> Place | None:

@@ -9,7 +9,7 @@ from hwci.contract.limits import AT_ONCE_MAX
 from hwci.engine.patterns import LENGTH_MAX
 
 NAME_MAX = 255
-"""Characters of `repo_key`, `suite`, `workflow`, `branch`, `box_key` and of a CI key's name."""
+"""Characters of `repo_key`, `suite`, `workflow`, `branch`, `box_key`, `board`, a CI key's name."""
 CONCLUSION_MAX = 50
 """Characters of `conclusion`."""
 TEST_ID_MAX = 512
@@ -39,7 +39,7 @@ BISECTED_AT_ONCE_MAX = AT_ONCE_MAX
 PATTERN_MAX = LENGTH_MAX
 """Characters of a path pattern."""
 URL_MAX = 2_000
-"""Characters of `ci_url`, of a template of a link, and of the `issue` of a review."""
+"""Characters of `ci_url`, `log_url`, of a template of a link, and of the `issue` of a review."""
 NOTE_MAX = 1_000
 """Characters of a note of a review, or of a box."""
 

@@ -65,6 +65,8 @@ class TestItem(CiPart):
     duration_s: Seconds
     verdict: Annotated[Verdict, WORD, OrNull(Verdict.UNKNOWN)] = Verdict.UNKNOWN
     message: Annotated[str, Field(max_length=limits.MESSAGE_MAX), STORABLE] | None = None
+    board: Name | None = None
+    log_url: Address | None = None
 
 
 FilePath = Annotated[str, Field(min_length=1), STORABLE]

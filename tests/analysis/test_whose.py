@@ -247,6 +247,18 @@ def test_a_box_that_never_ran_it_before_settles_nothing() -> None:
     assert failure(*main(boxes=["box-1"]), pull("F2", "box-2")).whose is Whose.TOO_FEW
 
 
+def test_a_failure_leads_to_its_log_or_else_to_its_job() -> None:
+    job, log = "https://ci.example/7", "https://ci.example/7/a.log"
+    failed = replace(pull("F"), ci_url=job)
+    with_log = replace(
+        pull("F", at=101), tests=tuple(replace(test, log_url=log) for test in failed.tests)
+    )
+
+    assert failure(*main(), pull("F")).log_url is None
+    assert failure(*main(), failed).log_url == job
+    assert failure(*main(), failed, with_log).log_url == log
+
+
 def test_a_test_that_passes_here_and_fails_on_main_is_shown() -> None:
     result = answer(*main(broken_since(36)), pull("P"))
 

@@ -190,6 +190,14 @@ def test_a_row_says_whose_a_failure_is_why_and_what_would_tell_more() -> None:
     assert "boot::cold" in page.codes
 
 
+def test_a_row_leads_to_the_log_of_its_failure() -> None:
+    logs = [LOG, None, "javascript:alert(1)", 'https://x"><img src=y>']
+    pages = [shown(answer(failure(Whose.FLAKY, log_url=log))) for log in logs]
+
+    assert [LOG in page.links for page in pages] == [True, False, False, False]
+    assert ["(log)" in page.prose for page in pages] == [True, False, False, False]
+
+
 def test_rows_stand_in_the_order_of_whose_they_are() -> None:
     of = answer(BENCH, FLAKY, BASE, FEW, MINE)
 
@@ -288,6 +296,7 @@ BAD = [
     *("\u202e", "\u200b", "\u2066", "\u2028", "\u3164", "\n\n", "\r", "\t", "\x00", "\x1b[31m"),
     *("/close", "/approve", "\n/close", ":x:", "~bug", "%m1", "$1", "<?php", "<![CDATA[", "\ud800"),
 ]
+LOG = "https://ci.example/7/a.log?x=1&y=2"
 HOSTILE = st.lists(st.one_of(st.sampled_from(BAD), st.text(max_size=5)), max_size=6).map("".join)
 PLAIN = re.compile(r"[A-Za-z0-9 .,;:()'%…\n-]*")
 
@@ -307,6 +316,7 @@ def hostile_answers(draw: st.DrawFn) -> OneCommit:
             says=text(),
             evidence=text(),
             to_settle=text(),
+            log_url=draw(st.sampled_from((None, LOG, text()))),
             since=text(),
             since_at=NOON,
         )
@@ -322,6 +332,7 @@ def hostile_answers(draw: st.DrawFn) -> OneCommit:
 def pages_of(of: OneCommit, subject: Subject) -> Iterator[str]:
     yield subject.runs
     yield from (subject.failure(failed.failure_id) for failed in of.failures)
+    yield LOG
     yield from (subject.test(test) for test in of.passes)
 
 

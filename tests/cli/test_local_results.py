@@ -53,7 +53,7 @@ def alike(items: list[dict[str, Any]]) -> list[dict[str, Any]]:
             "box": item["boxKey"] or "bench",
             **{name: item[name] for name in ("id", "outcome", "attempts")},
             "duration_s": item["durationS"],
-            **({"message": item["message"]} if item["message"] else {}),
+            **{name: item[name] for name in ("message", "board") if item[name]},
             **({"verdict": item["verdict"]} if item["outcome"] == "fail" else {}),
         }
         for item in items
@@ -146,8 +146,11 @@ def test_failures_come_first_then_what_passed_on_a_retry_then_the_counts(cli: Co
     rows = [line.split("\t") for line in out.splitlines()]
 
     assert code == 0
-    assert rows[0] == ["Test", "Box", "Outcome", "Attempts", "Duration", "Verdict", "Message"]
+    assert rows[0] == [
+        *("Test", "Box", "Outcome", "Attempts", "Duration", "Verdict", "Board", "Message")
+    ]
     assert rows[1][:6] == ["kernel.common.mutex.unlock", "b1", "fail", "1", "0.1 s", "device"]
+    assert rows[1][6] == "0240000034544e45"
     assert [row[2] for row in rows[1:-1]] == ["fail"] * 9 + ["pass"] * 2
     assert rows[-2][:4] == ["hil.test_uart.TestUart.test_flow", "", "pass", "2"]
     assert out.endswith(
@@ -158,8 +161,10 @@ def test_failures_come_first_then_what_passed_on_a_retry_then_the_counts(cli: Co
     assert "--junit" not in err
 
 
-def test_a_terminal_shows_no_column_that_says_nothing(cli: Command) -> None:
-    out = cli("report", str(TWISTER), COLUMNS="120").out
+def test_a_terminal_shows_no_column_that_says_nothing(cli: Command, tmp_path: Path) -> None:
+    path = ctrf(tmp_path / "a.json", {"name": "a", "message": "No echo"})
+
+    out = cli("report", str(path), COLUMNS="120").out
 
     assert out.split("\n")[0].split() == [
         *("Test", "Outcome", "Attempts", "Duration", "Verdict", "Message")
@@ -198,8 +203,10 @@ def test_markdown_has_the_failures_the_retries_the_counts_and_the_notes(
     out = cli("report", "--markdown", "cut.json").out
 
     lines = out.splitlines()
-    assert lines[:3] == ["### Test results", "", "| Failed test | Attempts | Verdict | Message |"]
-    assert "| kernel.common.mutex.unlock | 1 | device | Testsuite failed |" in lines
+    assert lines[:2] == ["### Test results", ""]
+    assert lines[2] == "| Failed test | Attempts | Verdict | Board | Message |"
+    row = "| kernel.common.mutex.unlock | 1 | device | 0240000034544e45 | Testsuite failed |"
+    assert row in lines
     at = lines.index("| Passed on a retry | Attempts |")
     assert lines[at + 2] == "| sample.hello | 3 |"
     assert "- 5 tests&#58; 2 passed, 3 failed &#40;1 device, 2 infra&#41;" in out

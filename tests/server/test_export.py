@@ -82,7 +82,7 @@ def test_each_report_is_rows_with_its_tests_and_its_commits(tmp_path: Path) -> N
     to = tmp_path / "acme.db"
     facts = exported(tmp_path / "hwci.db", to, lambda writer: fill(writer, 1))
 
-    of_tests = "report, test_id, outcome, attempts, duration_s, verdict, message"
+    of_tests = "report, test_id, outcome, attempts, duration_s, verdict, message, board, log_url"
     assert rows(to, f"SELECT {of_tests} FROM tests ORDER BY report, position") == [
         (number, *(getattr(test, field.name) for field in fields(test)))
         for number, report in enumerate(facts.reports, 1)

@@ -57,9 +57,9 @@ class TestShow:
             ci_url="https://ci.example/21",
             covers_shas=["B" * 40],
             tests=[
-                item("boot"),
+                item("boot", log_url="https://ci.example/21/boot.log"),
                 item("flash", "fail", 3, verdict="device", message="CRC 0x1f\nat 0x10"),
-                item("spi", attempts=2),
+                item("spi", attempts=2, board="0483:A1"),
             ],
             changes={
                 "base_sha": "c" * 40,
@@ -94,9 +94,9 @@ class TestShow:
         assert found == expected
         shown = benches.show(found["id"])
         assert shown.pop("items") == [
-            _shown("boot", "pass", 1, "unknown"),
+            _shown("boot", "pass", 1, "unknown", logUrl="https://ci.example/21/boot.log"),
             _shown("flash", "fail", 3, "device", "CRC 0x1f\nat 0x10"),
-            _shown("spi", "pass", 2, "unknown"),
+            _shown("spi", "pass", 2, "unknown", board="0483:A1"),
         ]
         assert shown.pop("coversShas") == ["b" * 40]
         assert shown.pop("changes") == {
@@ -172,10 +172,11 @@ class TestShow:
 
 
 def _shown(
-    name: str, outcome: str, attempts: int, verdict: str, message: str | None = None
+    name: str, outcome: str, attempts: int, verdict: str, message: str | None = None, **more: str
 ) -> dict[str, Any]:
-    told = {"id": name, "outcome": outcome, "attempts": attempts}
-    return {**told, "durationS": 0.5, "verdict": verdict, "message": message}
+    told = {"id": name, "outcome": outcome, "attempts": attempts, "durationS": 0.5}
+    added = {"board": None, "logUrl": None, **more}
+    return {**told, "verdict": verdict, "message": message, **added}
 
 
 class TestList:

@@ -20,6 +20,8 @@ from tests.simulation.calibration.bisection import (
     bisected_by_git,
     repeats_that_suffice,
 )
+from tests.simulation.calibration.boards import FLEET as FOUR_BOARDS
+from tests.simulation.calibration.boards import boards, named
 from tests.simulation.calibration.cases import cases, sized
 from tests.simulation.calibration.change_points import change_points, interval, rises
 from tests.simulation.calibration.commits import PLAN as PULLED
@@ -174,6 +176,13 @@ def test_a_box_named_by_eye_fails_more_than_all_others() -> None:
     plan = Plan(runs=100, base_rate=0.05)
     assert by_eye(simulate(plan, [bad], 1)) == ["bench-2"]
     assert by_eye(simulate(plan, [], 1)) == []
+
+
+def test_a_bad_board_of_a_box_is_named_and_boards_that_are_alike_are_not() -> None:
+    bad = Cause(Kind.BAD_BOX, boxes=frozenset({"bench-2"}), odds=4)
+
+    assert named(boards(simulate(FOUR_BOARDS, [bad], 1))) == ["bench-2"]
+    assert named(boards(simulate(FOUR_BOARDS, [], 1))) == []
 
 
 def test_only_runs_that_lost_their_board_count_as_lost() -> None:

@@ -131,6 +131,16 @@ class FullRecordedRuns(FullHistory):
                     found.setdefault(failure_id(self.org_id, _key_of(one, item)), item.message)
         return {one: found[one] for one in failures if one in found}
 
+    def logs(self, failures: Collection[UUID]) -> Mapping[UUID, str]:
+        found: tuple[dict[UUID, str], dict[UUID, str]] = {}, {}
+        for one in sorted(self._facts.reports, key=report_order):
+            for item in one.tests if one.hello_ok else ():
+                for of_kind, address in zip(found, (one.ci_url, item.log_url), strict=True):
+                    if item.outcome is Outcome.FAIL and address is not None:
+                        of_kind.setdefault(failure_id(self.org_id, _key_of(one, item)), address)
+        pages, logs = found
+        return {one: (pages | logs)[one] for one in failures if one in pages | logs}
+
     def elsewhere(
         self, groups: Sequence[Collection[FailureKey]]
     ) -> Sequence[Collection[tuple[str, Outcome]]]:
@@ -258,6 +268,11 @@ def _run(parts: Sequence[Report], numbers: dict[str, int]) -> RunOutcomes:
             for one in part.tests
             if hello_ok and has_failed_attempt(one)
         },
+        boards={
+            board: sum(1 << numbers[test] for test in on)
+            for board in {one.board for part in parts for one in part.tests if one.board}
+            for on in [{one.id for part in parts for one in part.tests if one.board == board}]
+        },
     )
 
 
@@ -274,6 +289,10 @@ def by_name(found: Sequence[ProductOutcomes]) -> list[object]:
                     [tests[number] for number in one.order],
                     {name for number, name in tests.items() if one.ran >> number & 1},
                     {tests[number]: result for number, result in one.notable.items()},
+                    {
+                        board: {name for number, name in tests.items() if on >> number & 1}
+                        for board, on in one.boards.items()
+                    },
                 )
                 for one in runs
             ],

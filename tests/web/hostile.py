@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from hwci.wire.limits import MESSAGE_MAX
+from hwci.wire.limits import MESSAGE_MAX, NAME_MAX
 from tests.support.asking import Header, ask, bearer, ci_key
 from tests.support.joining import join
 from tests.support.running import MEMBER_EMAIL, PASSWORD, RunningServer, report, running_in_thread
@@ -181,7 +181,7 @@ def _run(number: int, step: int, text: str, outcome: str) -> dict[str, Any]:
     start = START + timedelta(minutes=10 * step)
     item = {"outcome": outcome, "attempts": 1, "duration_s": 1.5}
     if outcome == "fail":
-        item["message"] = text[:MESSAGE_MAX]
+        item |= {"message": text[:MESSAGE_MAX], "board": text[:NAME_MAX]}
     verdicts = ("device", "infra", "infra") if outcome == "fail" else ("unknown",) * 3
     sha = _sha(number, "abc"[step])
     three = three_from(text)

@@ -158,6 +158,29 @@ def test_what_is_not_there_says_so_and_leads_on(reader: Reader, quiet_console: l
     quiet_console.clear()  # the browser itself tells of each refusal
 
 
+def test_the_boards_of_a_box_stand_there_each_with_its_sentence(page: Page, tmp_path: Path) -> None:
+    with site(page, tmp_path) as made:
+        for number in range(24):
+            board, commit = number % 2 + 1, number // 2
+            tests = [
+                {
+                    "id": f"t{at}",
+                    "outcome": "fail" if board == 1 and at % 2 else "pass",
+                    "attempts": 1,
+                    "duration_s": 1,
+                    "board": f"A{board}",
+                }
+                for at in range(8)
+            ]
+            made.benches.report(run_id=number, sha=f"{commit + 10:040}", tests=tests)
+        made.open("box?boxKey=bench-1")
+
+        rows = page.get_by_role("list", name="Boards").get_by_role("listitem")
+        expect(rows).to_have_count(2)
+        expect(rows.first).to_contain_text("A1: worse fails where A2 never does")
+        expect(rows.last).to_contain_text("A2: ")
+
+
 def test_where_no_report_arrived_the_page_says_how_to_begin(
     page: Page, tmp_path: Path, quiet_console: list[str]
 ) -> None:

@@ -267,6 +267,29 @@ def test_a_run_shows_the_pushes_that_it_covered_and_leads_to_its_ci_job(own: Sit
     expect(link).to_have_attribute("rel", "noopener noreferrer")
 
 
+def test_boards_and_logs_of_tests_are_shown_where_a_report_names_any(own: Site) -> None:
+    test = {"id": "boot", "outcome": "pass", "attempts": 1, "duration_s": 2.5}
+    own.benches.report(run_id=1, tests=[test])
+    log = "https://ci.example/2/boot.log"
+    told = {"board": "0483:A1", "log_url": log}
+    own.benches.report(
+        run_id=2, tests=[{**test, **told}, {**test, **told, "id": "flash", "outcome": "fail"}]
+    )
+    boards = own.page.locator("#tests").get_by_role("columnheader", name="Board", exact=True)
+    for number, shown in ((1, 0), (2, 1)):
+        [run] = (run for run in own.benches.listed() if run["runId"] == number)
+        own.open(f"runs/{run['id']}")
+        expect(row(own.page, "boot")).to_be_visible()
+        expect(boards).to_have_count(shown)
+    assert cells(row(own.page, "boot"))[-1] == "0483:A1"
+    leads = row(own.page, "boot").get_by_role("link", name="log", exact=True)
+    expect(leads).to_have_attribute("href", log)
+
+    row(own.page, "flash").get_by_role("link", name="flash", exact=True).click()
+    leads = own.page.get_by_role("link", name="log of the test", exact=True)
+    expect(leads).to_have_attribute("href", log)
+
+
 def test_tests_tick_in_while_a_run_goes_and_its_report_takes_their_place(own: Site) -> None:
     key = own.benches.installed("bench-7")
     run = own.benches.opened(key, run_id=71)

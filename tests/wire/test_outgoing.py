@@ -218,7 +218,7 @@ def test_a_failure_and_its_evidence_have_the_keys_of_the_contract() -> None:
     assert (own["passed"], own["failed"], own["runsTotal"]) == (False, True, 2)
     assert set(own["runs"][0]) == {
         *("startedAt", "runId", "runAttempt", "runRecordId", "ciRun", "workflow", "branch"),
-        *("outcome", "attempts", "durationS", "verdict", "message"),
+        *("outcome", "attempts", "durationS", "verdict", "message", "board", "logUrl"),
     }
     *passed, decided = shown["checks"]
     assert not any(check["decided"] for check in passed)

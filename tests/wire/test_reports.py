@@ -40,6 +40,7 @@ NAMES = [
     ("run report", ("suite",)),
     ("run report", ("branch",)),
     ("run report", ("box_key",)),
+    ("run report", ("tests", 0, "board")),
     ("suite configuration", ("repo_key",)),
     ("suite configuration", ("suite",)),
 ]
@@ -106,6 +107,8 @@ OPTIONAL = [
     ("run report", ("part_of",)),
     ("run report", ("tests", 0, "verdict")),
     ("run report", ("tests", 0, "message")),
+    ("run report", ("tests", 0, "board")),
+    ("run report", ("tests", 0, "log_url")),
     ("run report", ("changes", "truncated")),
     ("run report", ("changes", "commits", 0, "committed_at")),
     ("run report", ("changes", "commits", 0, "files_truncated")),

@@ -10,6 +10,7 @@ from collections import Counter, defaultdict
 from typing import TYPE_CHECKING
 
 from hwci.analysis.benches.blame import Blamed
+from hwci.analysis.benches.boards import boards_of
 from hwci.analysis.benches.by_parts import sure_shares
 from hwci.analysis.benches.health import health_of
 from hwci.analysis.benches.report import box_health, compared_boxes, named_tests, read_runs
@@ -45,7 +46,8 @@ def one_box(
     known: KnownOfBoxes,
 ) -> OneBox:
     """Return what the runs of a period say about a box. `most`: so many tests are named."""
-    read = read_runs(history.outcomes(scope, period), known, history.check_time)
+    outcomes = history.outcomes(scope, period)
+    read = read_runs(outcomes, known, history.check_time)
     side = next((side for side in (box_key, Earlier(box_key)) if side in read.places), None)
     if side is None:
         return OneBox(
@@ -82,6 +84,7 @@ def one_box(
         tests=tuple(named[:most]),
         alone=tuple(alone[:most]),
         alone_total=len(alone),
+        boards=boards_of(outcomes, box_key, most, history.check_time),
     )
 
 

@@ -69,7 +69,7 @@ def benches(
     """Return what the runs of a period say about boxes, `most` rows of each kind."""
     read = read_runs(history.outcomes(scope, period), known, history.check_time)
     compared = compared_boxes(read)
-    order = _worst_first(read, compared)
+    order = worst_first(read, compared)
     tests = named_tests(read)
     return Benches(
         period=period,
@@ -187,7 +187,7 @@ def _trouble(products: Sequence[Trials]) -> Mapping[Side, float]:
     return {side: bad[side] / runs[side] for side in runs}
 
 
-def _worst_first(read: Read, compared: Mapping[int, Comparison]) -> list[Side]:
+def worst_first(read: Read, compared: Mapping[int, Comparison]) -> list[Side]:
     """Return the boxes, each as it is since its note; one that did not run since, as before."""
     boxes, trouble = read.strata.boxes, _trouble(read.products)
 
@@ -203,11 +203,11 @@ def _worst_first(read: Read, compared: Mapping[int, Comparison]) -> list[Side]:
 
 def box_health(read: Read, compared: Mapping[int, Comparison], side: Side) -> BoxHealth:
     """Return the row of a box. `side`: since its note, or before it if nothing ran since."""
-    box_key, figures = box_of(side), _figures(read, compared, side)
+    box_key, figures = box_of(side), figures_of(read, compared, side)
     earlier, note = Earlier(box_key), read.known.notes.get(box_key)
     idle, before = side == earlier, None
     if not idle and earlier in read.places:
-        before = _figures(read, compared, earlier)
+        before = figures_of(read, compared, earlier)
     if note is not None:
         about = words.of_note(note, figures, before, idle=idle)
         figures = replace(figures, says=about.text, answer=about.answer, evidence=about.evidence)
@@ -221,7 +221,10 @@ def box_health(read: Read, compared: Mapping[int, Comparison], side: Side) -> Bo
     )
 
 
-def _figures(read: Read, compared: Mapping[int, Comparison], side: Side) -> BoxFigures:
+def figures_of(
+    read: Read, compared: Mapping[int, Comparison], side: Side, noun: str = "box"
+) -> BoxFigures:
+    """Return what is known of a side. `noun`: what sides are called."""
     number = read.strata.boxes[side]
     row = read.strata.by_box[number]
     comparison, health = compared.get(number), health_of(read.places[side])
@@ -233,6 +236,7 @@ def _figures(read: Read, compared: Mapping[int, Comparison], side: Side) -> BoxF
         comparison=comparison,
         missing=missing(row, read.boxes),
         few=_few(read, number) if comparison is not None and comparison.named else None,
+        noun=noun,
     )
     about = words.of_figures(against)
     return BoxFigures(

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from hwci.contract.boxes.benches import BoxFigures, Comparison, Counts, Note
 
 _TEN = 10
+_MANY = {"box": "boxes", "board": "boards"}
 BOXES_NAMED = 4
 """So many boxes are named; more are counted."""
 
@@ -32,7 +33,7 @@ class FewTests(NamedTuple):
 
 class Against(NamedTuple):
     """A box against `others`, with which it is compared, or what is `missing` for that. `few`:
-    where it is worse because of few of its tests.
+    where it is worse because of few of its tests. `noun`: what such a box is called.
     """
 
     counts: Counts
@@ -41,6 +42,7 @@ class Against(NamedTuple):
     comparison: Comparison | None
     missing: NotCompared | None
     few: FewTests | None
+    noun: str = "box"
 
 
 class Words(NamedTuple):
@@ -201,15 +203,18 @@ def _mostly(box: Against) -> str:
 def _missing(box: Against) -> Words:
     few = f"on {counted(box.commits, 'commit')}, {COMMITS_MIN} are needed"
     nothing, little = "nothing to compare it with", "not enough data"
-    alike = "on each commit, each test passed on all boxes or failed on all"
+    alike = f"on each commit, each test passed on all {_MANY[box.noun]} or failed on all"
     what = {
-        NotCompared.ONE_BOX: (nothing, "it is the only box of the period"),
+        NotCompared.ONE_BOX: (nothing, f"it is the only {box.noun} of the period"),
         NotCompared.NOTHING_IN_COMMON: (
             nothing,
-            "no other box ran these tests on the same commits",
+            f"no other {box.noun} ran these tests on the same commits",
         ),
         NotCompared.NO_FAILURE: ("no difference", alike),
-        NotCompared.FEW_COMMITS: (little, f"tests passed on one box and failed on another {few}"),
+        NotCompared.FEW_COMMITS: (
+            little,
+            f"tests passed on one {box.noun} and failed on another {few}",
+        ),
         None: ("", ""),
     }
     return Words(*what[box.missing])

@@ -6,6 +6,7 @@ base branch are gone. What caused a failure is decided in `whose.py`.
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
+from uuid import UUID
 
 from hwci.analysis.commits.change import Change, base_branch_of, change_of
 from hwci.analysis.commits.known import Known, Tested
@@ -75,7 +76,7 @@ def one_commit(
         base_branch=base_branch,
         checked=any(run.tests for run in runs),
         runs=tuple(runs[:most]),
-        failures=tuple(_row(history, change, row) for row in failed[:most]) if change else (),
+        failures=_rows(history, change, failed[:most]) if change else (),
         counts=tuple(
             shapes.WhoseCount(whose=claim, failures=counts[claim])
             for claim in Whose
@@ -120,9 +121,22 @@ def _runs(
     return sorted(rows, key=lambda row: (row.started_at, row.run_id, row.run_attempt, row.box_key))
 
 
-def _row(history: RecordedRuns, change: Change, row: _Failed) -> shapes.FailureOfCommit:
-    name, known, first = row.tested.name_of(row.test), row.known, row.tested.failing[row.test]
-    lane = Lane(*row.product, name, first.box_key, first.branch)
+def _rows(
+    history: RecordedRuns, change: Change, failed: Sequence[_Failed]
+) -> tuple[shapes.FailureOfCommit, ...]:
+    ids = [failure_id(history.org_id, _key(change, row)) for row in failed]
+    logs = history.logs(ids)
+    return tuple(_row(change, row, of, logs.get(of)) for row, of in zip(failed, ids, strict=True))
+
+
+def _key(change: Change, row: _Failed) -> FailureKey:
+    first = row.tested.failing[row.test]
+    name = row.tested.name_of(row.test)
+    return FailureKey(Lane(*row.product, name, first.box_key, first.branch), change.sha)
+
+
+def _row(change: Change, row: _Failed, row_id: UUID, log_url: str | None) -> shapes.FailureOfCommit:
+    name, known = row.tested.name_of(row.test), row.known
     lost_at = ["this test" if at == row.test else row.tested.name_of(at) for at in known.lost_at]
     since = broken_since(known)
     sentences = words(row.whose, known, change, lost_at)
@@ -130,7 +144,7 @@ def _row(history: RecordedRuns, change: Change, row: _Failed) -> shapes.FailureO
         repo_key=row.product.repo_key,
         suite=row.product.suite,
         test_id=name,
-        failure_id=failure_id(history.org_id, FailureKey(lane, change.sha)),
+        failure_id=row_id,
         failed_on=tuple(known.failed_on),
         passed_on=tuple(known.passed_on),
         whose=row.whose,
@@ -140,6 +154,7 @@ def _row(history: RecordedRuns, change: Change, row: _Failed) -> shapes.FailureO
         says=sentences.says,
         evidence=sentences.evidence,
         to_settle=sentences.to_settle,
+        log_url=log_url,
     )
 
 

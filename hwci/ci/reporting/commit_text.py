@@ -20,6 +20,7 @@ from hwci.ci.reporting.summary import inert, visible
 from hwci.contract.runs.one_commit import WHOSE, FailureOfCommit, OneCommit, PassOfCommit
 from hwci.contract.vocabulary import Whose
 from hwci.said import counted, joined, percent, short
+from hwci.wire.links import is_address
 
 BYTES_MAX = 65_000
 """GitHub takes 65,536 characters."""
@@ -196,6 +197,8 @@ def _row(failure: FailureOfCommit, subject: Subject, *, of_suites: bool) -> str:
     suite = f"{code(failure.suite)}: " if of_suites else ""
     address = escape(subject.failure(failure.failure_id))
     test = f'{suite}<a href="{address}">{code(failure.test_id)}</a>'
+    if failure.log_url is not None and is_address(failure.log_url):
+        test += f' (<a href="{escape(failure.log_url)}">log</a>)'
     boxes = f"failed on {names(failure.failed_on)}"
     if failure.passed_on:
         boxes += f"; passed on {names(failure.passed_on)}"

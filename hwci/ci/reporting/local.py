@@ -140,6 +140,7 @@ def _item(item: TestItem, box_key: str | None) -> LocalItem:
         duration_s=item.duration_s,
         verdict=item.verdict if item.outcome is Outcome.FAIL else None,
         message=item.message,
+        board=item.board,
     )
 
 
@@ -174,6 +175,7 @@ def _rows(title: str, items: Sequence[LocalItem]) -> Sequence[str]:
         "Box": [item.box_key or "" for item in items],
         "Attempts": [f"{item.attempts:,}" for item in items],
         "Verdict": [item.verdict or "" for item in items],
+        "Board": [item.board or "" for item in items],
         "Message": [(item.message or "").partition("\n")[0] for item in items],
     }
     filled = {header: cells[:ROWS_MAX] for header, cells in columns.items() if any(cells)}

@@ -4,11 +4,14 @@ the start of a run that no file has. How a file is read is decided in `hwci.ci.r
 """
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import partial
 from glob import glob, has_magic
 from pathlib import Path
+from urllib.parse import quote
 
 from hwci.ci.job import Job
 from hwci.ci.project import Project, names_by_file
@@ -24,8 +27,15 @@ from hwci.contract.vocabulary import Outcome, Verdict
 from hwci.said import counted
 from hwci.wire import limits
 from hwci.wire.base import write_time
+from hwci.wire.links import is_address
 from hwci.wire.reports import TestItem
 
+_PLACE = "LG_PLACE"
+"""labgrid's variable of the place that a job acquired, which is a board."""
+_ARTIFACTS = "HWCI_ARTIFACTS"
+"""The variable of the address of an artifact of the job, with `{path}` in place of its path."""
+_NAME = re.compile(r"[\w.:/-]{1,255}")
+"""A place by its name: `+` is the one of a token, and a pattern is no name."""
 _OLDER = "Older than the run, which did not write it"
 UNNAMED = "an unnamed box"
 """Stands for a box where none is known."""
@@ -148,7 +158,16 @@ def results_of(
     there = list(
         {(box, path.resolve()): (box, path) for box, _, paths in matches for path in paths}.values()
     )
-    read = _read(there, project, messages=messages)
+    place = job.environ.get(_PLACE, "")
+    board = place if _NAME.fullmatch(place) else ""
+    files_of_box = partial(
+        merged,
+        messages=messages,
+        by_file=names_by_file(project),
+        board=board,
+        address_of=partial(_address_of, job.environ.get(_ARTIFACTS, ""), Path.cwd()),
+    )
+    read = _read(there, project, files_of_box)
     expected = job.value("hello_ok") is False
     absent, notices = _absent(matches, ran=before is not None, expected=expected)
     # A box whose files hold nothing that can be read ran, too: what writes them may be killed.
@@ -307,8 +326,24 @@ def _matching(pattern: str) -> list[Path]:
     return [Path(path) for path in paths]
 
 
-def _read(there: Sequence[tuple[str, Path]], project: Project | None, *, messages: bool) -> Results:
-    """Read every file; what cannot be read is named, and the rest counts."""
+def _address_of(artifacts: str, folder: Path, log: str) -> str:
+    """Return the address of a log: its own, or that of an artifact below the folder of the job."""
+    if not log or not artifacts or is_address(log):
+        return log
+    path = os.path.relpath(log, folder) if Path(log).is_absolute() else os.path.normpath(log)
+    if path.startswith(os.pardir):
+        return ""
+    return artifacts.replace("{path}", quote(Path(path).as_posix()))
+
+
+def _read(
+    there: Sequence[tuple[str, Path]],
+    project: Project | None,
+    merge: Callable[[Iterable[FileResults]], BoxResults],
+) -> Results:
+    """Read every file; what cannot be read is named, and the rest counts. `merge`: makes the
+    results of a box of its files.
+    """
     by_box: dict[str, list[FileResults]] = {}
     unread, faults = list[str](), list[str]()
     idle: list[tuple[str, Path, FileResults]] = []
@@ -329,10 +364,7 @@ def _read(there: Sequence[tuple[str, Path]], project: Project | None, *, message
             faults += read.faults
             idle += [] if read.attempts else [(box, path, read)]
     cut = [] if project is None else rules.notices(project.path)
-    by_file = names_by_file(project)
-    boxes = {
-        box: merged(files, messages=messages, by_file=by_file) for box, files in by_box.items()
-    }
+    boxes = {box: merge(files) for box, files in by_box.items()}
     notes = [*_each_once(notes_of), *(line for of_box in boxes.values() for line in of_box.notes)]
     notices = [*cut, *(f"warning: {line}" for line in (*unread, *faults))]
     notices += [f"warning: {line}" for of_box in boxes.values() for line in _not_run(of_box)]

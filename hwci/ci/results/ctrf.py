@@ -19,7 +19,16 @@ from hwci.ci.results.json_fields import Name, Text, unlike
 from hwci.ci.results.model import Entry, FileResults, file_results
 from hwci.ci.results.names import stable_id
 from hwci.ci.results.numbers import Milliseconds, of_milliseconds
-from hwci.ci.results.places import BOARDS, NOWHERE, TRIES_MAX, VARIANTS, Place, first_named
+from hwci.ci.results.places import (
+    BOARDS,
+    NOWHERE,
+    TRIES_MAX,
+    UNITS,
+    VARIANTS,
+    Place,
+    first_named,
+    log_of,
+)
 from hwci.ci.results.pytest_results import id_of
 from hwci.ci.results.times import Stamp, stamps_of
 from hwci.ci.results.verdicts import AnyRule, judge, never_built
@@ -261,7 +270,8 @@ class _Reader:
         path = _parts(test.file_path or "") if not self._of_pytest else ()
         if path and _is_root(path[0]):
             path = path[len(self._shared) :]
-        place = Place(path, board, variant)
+        unit = first_named(named, UNITS)
+        place = Place(path, board, variant, unit=unit, log=log_of(named))
         return NOWHERE if place == NOWHERE else place
 
     def _verdict(self, test: _Test, properties: Mapping[str, str]) -> Verdict | None:

@@ -7,7 +7,7 @@ This module decides what the files of a box say together, but for results of one
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from itertools import groupby
@@ -17,6 +17,7 @@ from hwci.ci.results.times import APART_FILES_MAX, Stamp, agreeing
 from hwci.ci.results.tries import Tests, resolved
 from hwci.contract.vocabulary import Outcome, Verdict
 from hwci.wire import limits
+from hwci.wire.links import is_address
 from hwci.wire.reports import TestItem
 
 # What one file holds
@@ -168,10 +169,16 @@ class BoxResults:
 
 
 def merged(
-    files: Iterable[FileResults], *, messages: bool = False, by_file: bool = False
+    files: Iterable[FileResults],
+    *,
+    messages: bool = False,
+    by_file: bool = False,
+    board: str = "",
+    address_of: Callable[[str], str] = str,
 ) -> BoxResults:
     """Merge the files of one box. `messages`: failed tests keep what their harness wrote, which may
-    hold a secret. `by_file`: how tests are named, see `resolved`.
+    hold a secret. `by_file`: how tests are named, see `resolved`. `board`: on which tests ran that
+    name none. `address_of`: where a file is that a test attaches.
     """
     box_files = tuple(files)
     resolution = _resolved(box_files, by_file=by_file)
@@ -195,7 +202,14 @@ def merged(
     ]
     return BoxResults(
         tests=tuple(
-            _item(test_id, attempts, messages=messages) for test_id, attempts in tests.items()
+            _item(
+                test_id,
+                attempts,
+                attempts[-1].place.unit or board,
+                address_of(attempts[-1].place.log),
+                messages=messages,
+            )
+            for test_id, attempts in tests.items()
         ),
         skipped=sum(file.skipped for file in box_files),
         started_at=min((spans[at].at for at in believed), default=None),
@@ -250,7 +264,9 @@ def _is_beyond(attempts: Sequence[Attempt]) -> bool:
     return len(attempts) > limits.ATTEMPTS_MAX or _seconds_of(attempts) > limits.DURATION_MAX
 
 
-def _item(test_id: str, attempts: Sequence[Attempt], *, messages: bool) -> TestItem:
+def _item(
+    test_id: str, attempts: Sequence[Attempt], board: str, log: str, *, messages: bool
+) -> TestItem:
     """`pass` if some attempt passed; `fail` if every attempt failed (spec, "Test item")."""
     failures = sum(attempt.outcome is Outcome.FAIL for attempt in attempts)
     passed = failures < len(attempts)
@@ -264,6 +280,10 @@ def _item(test_id: str, attempts: Sequence[Attempt], *, messages: bool) -> TestI
     }
     if blamed and not passed:
         fields["verdict"] = blamed[-1]
+    if board:
+        fields["board"] = _CONTROLS.sub("\ufffd", board)[: limits.NAME_MAX]
+    if len(log) <= limits.URL_MAX and is_address(log):
+        fields["log_url"] = log
     messages_of = (
         [item.message for item in attempts if item.message] if messages and not passed else []
     )

@@ -19,6 +19,13 @@ BOARDS = ("board", "boardname", "platform", "device", "target", "dut", "apppath"
 """Attributes and properties that name the board on which a test or a suite ran; the first of them
 counts. pytest-embedded names the firmware, by its path.
 """
+UNITS = (
+    *("hwci.board", "boardid", "boardserial", "serial", "serialnumber", "dut"),
+    "board",
+)
+"""The same of which board of its type it was: what tells it from the others of its box."""
+LOGS = ("hwci.logurl", "logurl")
+"""The same of the address of its log."""
 VARIANTS = ("configuration", "config", "variant", "toolchain", "buildtype")
 """The same of how it was built."""
 TRIES_MAX = 1_000
@@ -41,6 +48,8 @@ _PASSING = re.compile(
     r"@stress-\d+|20\d\d-?[01]\d-?[0-3]\d(?:[T_-]?[0-2]\d[:_-]?[0-5]\d(?:[:_-]?[0-5]\d)?)?"
 )
 """Parts of names that differ in each run, and nextest's number of a repeat."""
+_ATTACHED = re.compile(r"^[ \t]*\[\[ATTACHMENT\|([^\]|\n]{1,2000})\]\][ \t]*\r?$", re.MULTILINE)
+"""A line by which a test attaches a file, as Jenkins has it."""
 _SEAMS = " \t\n_.()[]-"
 _SUFFIXES = re.compile(r"(?:\.(?:xml|json|gz))+$", re.IGNORECASE)
 
@@ -64,7 +73,8 @@ def suite_name(name: str) -> tuple[str, bool]:
 @dataclass(frozen=True, slots=True)
 class Place:
     """Where a result stands. `path`: the names of the elements around it, from the outermost.
-    `number`: of the suite, in its file.
+    `number`: of the suite, in its file. `unit`: which board of its type it was, `log`: the
+    address or the path of its log; these tell no results apart.
     """
 
     path: tuple[str, ...] = ()
@@ -72,6 +82,8 @@ class Place:
     variant: str = ""
     host: str = ""
     number: int = 0
+    unit: str = ""
+    log: str = ""
 
 
 NOWHERE = Place()
@@ -135,6 +147,17 @@ def spot_of(place: Place) -> Spot:
 def first_named(places: Mapping[str, str], names: Sequence[str]) -> str:
     """Return the board, or variant, that the first of its names has; of a path its last part."""
     return next((PurePath(places[name]).name for name in names if places.get(name)), "")
+
+
+def log_of(places: Mapping[str, str]) -> str:
+    """Return the address of a log that the first of its names has."""
+    return next((places[name] for name in LOGS if places.get(name)), "")
+
+
+def attached(output: str) -> str:
+    """Return the path of the last file that an output attaches; "" if it attaches none."""
+    paths: Sequence[str] = _ATTACHED.findall(output)
+    return paths[-1].strip() if paths else ""
 
 
 def says_again(path: str, other: str) -> bool:

@@ -8,7 +8,7 @@ unless pytest itself wrote that it stopped.
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Literal
 
 from pydantic import BaseModel, ValidationError
@@ -26,8 +26,10 @@ from hwci.ci.results.content import (
 from hwci.ci.results.model import Entry, FileResults, file_results
 from hwci.ci.results.names import stable_id
 from hwci.ci.results.numbers import Seconds
+from hwci.ci.results.places import NOWHERE, UNITS, Place, first_named, log_of
 from hwci.ci.results.times import stamp, stamps_of
 from hwci.ci.results.verdicts import AnyRule, judge
+from hwci.ci.results.xml.evidence import local
 from hwci.contract.vocabulary import Verdict
 
 KIND = "hwci-results"
@@ -47,6 +49,8 @@ class _Line(BaseModel):
     duration_s: Seconds = 0.0
     message: str = ""
     verdict: Verdict | None = None
+    properties: Mapping[str, str] = {}
+    """What a test recorded of itself."""
     again: bool = False
     """It failed, and a plugin said that it is tried again."""
     ended_at: str | None = None
@@ -124,8 +128,11 @@ def _lines(chunks: Iterable[bytes]) -> tuple[list[_Line], ContentError | None]:
 
 
 def _entry(line: _Line, rules: Sequence[AnyRule]) -> Entry:
+    named = {local(name): value for name, value in line.properties.items()}
+    place = Place(unit=first_named(named, UNITS), log=log_of(named))
     return Entry(
         test_id=id_of(line.tried or ""),
+        place=NOWHERE if place == NOWHERE else place,
         duration_s=line.duration_s,
         run=line.outcome != "skip",
         failed=line.outcome == "fail",

@@ -44,6 +44,7 @@ class _Case(BaseModel):
 class _Suite(BaseModel):
     name: Name
     platform: Text = ""
+    dut: Text | None = None
     status: str | None = None
     reason: Text | None = None
     runnable: bool = True
@@ -101,11 +102,12 @@ def _entries(suite: _Suite, rules: Sequence[AnyRule]) -> Iterator[Entry]:
     explained = any(case.status in FAILED for case in cases)
     # Twister tries a suite again, and does not say which of its tests failed before.
     earlier = (Verdict.UNKNOWN,) * suite.retries if len(cases) == 1 else ()
+    place = Place((suite.platform,), board=suite.platform, unit=suite.dut or "")
     for case in cases:
         outcome = _outcome(case, suite, explained=explained)
         reason = (case.reason or suite.reason or "") if outcome is Outcome.FAIL else ""
         yield Entry(
-            place=Place((suite.platform,), board=suite.platform),
+            place=place,
             test_id=stable_id(name, case.identifier),
             duration_s=case.execution_time,
             run=outcome is not None,

@@ -16,11 +16,12 @@ from hwci.contract.vocabulary import (
     FailureClass,
     FileKind,
     Label,
+    Outcome,
     Reason,
     ReviewAction,
     Step,
 )
-from hwci.said import counted, short
+from hwci.said import counted, joined, short
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -184,11 +185,15 @@ def _suspects(title: str, suspects: BrokenBy | None) -> Iterator[str]:
 
 
 def _message(evidence: FailureEvidence) -> Iterator[str]:
-    """Return the lines that the harness wrote in the first failing run of this commit, if any."""
-    runs = (run for commit in evidence.timeline if commit.this for run in commit.runs)
+    """Return the lines that the harness wrote in the first failing run of this commit, and where
+    the log is, if any.
+    """
+    runs = [run for commit in evidence.timeline if commit.this for run in commit.runs]
     first = next((run.message for run in runs if run.message), "")
     for number, line in enumerate(first.splitlines()):
         yield f"{'' if number else 'message':<13}{line}"
+    log = next((run.log_url for run in runs if run.log_url and run.outcome is Outcome.FAIL), None)
+    yield from [] if log is None else [f"log          {log}"]
 
 
 def _label(evidence: FailureEvidence) -> str:
@@ -241,6 +246,8 @@ def _timeline(evidence: FailureEvidence, now: datetime) -> Iterator[str]:
         time = "" if first is None else f"  {moment(first)} ({ago(first, now)})"
         runs = counted(commit.runs_total, "run")
         subject = f"  {subjects[commit.sha]}" if subjects.get(commit.sha) else ""
+        boards = [*dict.fromkeys(run.board for run in commit.runs if run.board)]
+        runs += f" on {joined(boards)}" if boards else ""
         yield f"{_mark(commit)} {short(commit.sha)}{time}  {runs}{here}{subject}"
     yield from _rest(evidence.timeline_total - len(evidence.timeline), "commit")
 

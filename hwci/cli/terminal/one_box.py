@@ -71,6 +71,8 @@ def _lines(box: OneBox) -> Iterator[str]:
     yield f"Last run: {tables.when(box.box.last_run_at, box.period.end)} UTC"
     if box.box.last_seen_at is not None:
         yield f"Last heartbeat: {tables.when(box.box.last_seen_at, box.period.end)} UTC"
+    for board in box.boards:
+        yield f"Board {board.board}: {board.says}"
     for test in box.tests:
         yield f"{test.test_id} {test.says}"
 

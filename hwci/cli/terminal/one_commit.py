@@ -50,7 +50,7 @@ def failures(view: tables.View) -> tables.Layout[FailureOfCommit]:
             column("To settle", lambda row: row.to_settle or "", spare=True),
         ],
         "repoKey suite testId failureId failedOn passedOn whose chance since sinceAt says evidence"
-        " toSettle",
+        " toSettle logUrl",
         "No test failed on it.",
     )
 

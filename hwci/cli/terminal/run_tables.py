@@ -94,7 +94,8 @@ def _result(run: Run) -> str:
 
 
 def tests(items: Sequence[RunItem]) -> Layout[RunItem]:
-    """Tests of one run; the first line of messages, where there are any."""
+    """Tests of one run; their boards, and the first line of messages, where there are any."""
+    board: Column[RunItem] = Column("Board", lambda row: row.board or "")
     message: Column[RunItem] = Column("Message", lambda row: (row.message or "").partition("\n")[0])
     return Layout(
         "tests",
@@ -105,9 +106,10 @@ def tests(items: Sequence[RunItem]) -> Layout[RunItem]:
             Column("Attempts", lambda row: str(row.attempts or ""), right=True),
             Column("Duration", _duration, right=True),
             Column("Verdict", lambda row: row.verdict or ""),
+            *([board] if any(item.board for item in items) else []),
             *([message] if any(item.message for item in items) else []),
         ],
-        "id outcome attempts durationS verdict message",
+        "id outcome attempts durationS verdict message board logUrl",
         "No test of this run was reported.",
     )
 

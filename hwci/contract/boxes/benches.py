@@ -111,6 +111,13 @@ class BoxHealth(BoxFigures):
 
 
 @shape
+class BoardOfBox(BoxFigures):
+    """A board of a box against the others of that box, by the runs that name theirs."""
+
+    board: str
+
+
+@shape
 class TestOnBox(TestName):
     """A test whose failures a box explains, alone or with the others of `boxes`. `only`: it failed
     on no other one. `before`: so it did before the note of the box.
@@ -168,6 +175,7 @@ class OneBox:
     """A box over a period. `box` null: no run named it; else its row of the answer about all boxes.
     All else is of the whole period, whatever was noted. `others`: all other boxes together; null:
     there is none. `tests`: those that fail more on this box. `alone`: at most 100, of `aloneTotal`.
+    `boards`: those of the box, the worst first, at most 100; empty if its runs name fewer than two.
     """
 
     period: PeriodOfDays
@@ -180,3 +188,4 @@ class OneBox:
     tests: tuple[TestOnBox, ...]
     alone: tuple[FailedAlone, ...]
     alone_total: int
+    boards: tuple[BoardOfBox, ...] = ()

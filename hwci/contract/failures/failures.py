@@ -121,6 +121,8 @@ class EvidenceRun(RunOnBox):
     duration_s: float
     verdict: Open[Verdict]
     message: str | None = None
+    board: str | None = None
+    log_url: str | None = None
 
 
 @shape

@@ -40,7 +40,7 @@ class FailureOfCommit(TestName):
     `passedOn`: the boxes of this commit. `chance`: how sure it is whose it is; null where that only
     counts. `since`: the first commit of the base branch on which it fails now, where it does, and
     `sinceAt` when that ran. `evidence`: what decided. `toSettle`: the run that would tell more;
-    null if none would.
+    null if none would. `logUrl`: its log, else the page of its CI job; null if no run tells.
     """
 
     failure_id: UUID
@@ -53,6 +53,7 @@ class FailureOfCommit(TestName):
     says: str
     evidence: str
     to_settle: str | None
+    log_url: str | None = None
 
 
 @shape

@@ -109,6 +109,8 @@ class RunItem(RunTest):
     duration_s: float | None
     verdict: Open[Verdict] | None
     message: str | None = None
+    board: str | None = None
+    log_url: str | None = None
 
 
 @shape

@@ -50,7 +50,10 @@ BOX_NOTE = box_note(ACME.id, "b1", NOON, "größer", Actor(ADA.id, "Ada"))
 ENTRY = AuditEntry(UUID(int=41), NOON, ADA.id, "confirm", "failure", {"reason": "größer"})
 
 PASS = TestItem("boot", Outcome.PASS, 1, 0.25)
-FAIL = TestItem("flash", Outcome.FAIL, 3, 1 / 3, Verdict.DEVICE, "CRC 0x1f\nüber")
+FAIL = TestItem(
+    *("flash", Outcome.FAIL, 3, 1 / 3, Verdict.DEVICE, "CRC 0x1f\nüber", "0483:Ä1"),
+    "https://ci.example/7/flash.log",
+)
 CHANGES = ChangeList("aaaaaaa", (Commit("bbbbbbb", "Fix the bus", NOON, ("fw/a.c",)),))
 REPORT = Report(
     repo_key="fw",

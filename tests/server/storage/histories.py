@@ -118,13 +118,18 @@ class HistoryDraw:
     def _item(self, test: str) -> TestItem:
         draw = self.random
         seconds = draw.choice((0.0, 0.1, 2.5, 1e-9))
+        # A draw would change every other one.
+        board = {0.1: "0483:Ä1", 2.5: "0483:A2"}.get(seconds)
+        log = {0.0: "https://ci.example/7/0.log", 2.5: "https://ci.example/7/2.log"}.get(seconds)
         if draw.random() < 0.45:
             verdict = draw.choice(list(Verdict))
             message = draw.choice((None, "CRC 0x1f\nüber", "no ACK"))
-            return TestItem(test, Outcome.FAIL, draw.randrange(1, 4), seconds, verdict, message)
+            attempts = draw.randrange(1, 4)
+            return TestItem(test, Outcome.FAIL, attempts, seconds, verdict, message, board, log)
         odd = draw.random() < 0.1
         verdict = Verdict.INFRA if odd else Verdict.UNKNOWN
-        return TestItem(test, Outcome.PASS, draw.choice((1, 1, 1, 3)), seconds, verdict)
+        attempts = draw.choice((1, 1, 1, 3))
+        return TestItem(test, Outcome.PASS, attempts, seconds, verdict, None, board, log)
 
     def _changes(self, sha: str) -> ChangeList | None:
         """Draw changes: none, those of another box or part of the run, or new ones."""
@@ -249,7 +254,10 @@ def _about_period(
     yield "ci_pages", list(history.ci_pages(scope, period))
     unknown = [UUID(int=number) for number in range(100)]
     yield "failed_attempts", dict(history.failed_attempts([*unknown, *items]))
-    yield "messages", dict(history.messages([*unknown, *items]))
+    yield (
+        "messages and logs",
+        [dict(of([*unknown, *items])) for of in (history.messages, history.logs)],
+    )
 
 
 def _about_episodes(

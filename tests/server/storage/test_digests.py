@@ -29,7 +29,7 @@ from tests.server.storage.examples import (
     REVIEW,
 )
 
-SILENT = replace(FAIL, message=None)
+SILENT = replace(FAIL, message=None, board=None, log_url=None)
 PARTED = replace(REPORT, run_id=8, part_of=Part(7, 1, 2))
 SENT = [field.name for field in fields(REPORT)]
 ADDED = {name: getattr(REPORT, name) for name in SENT[SENT.index("part_of") + 1 :]}

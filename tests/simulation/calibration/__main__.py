@@ -9,6 +9,7 @@ from time import monotonic
 from tests.simulation.calibration import (
     benches,
     bisection,
+    boards,
     commits,
     fixes,
     flaky_tests,
@@ -31,6 +32,7 @@ PARTS = (
     bisection,
     statements,
     commits,
+    boards,
 )
 PAGE = Path(__file__).parents[3] / "docs/calibration.md"
 

@@ -9,7 +9,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from hwci.ci.results.content import Position
-from hwci.ci.results.places import BOARDS, TRIES_MAX, VARIANTS, Place, first_named
+from hwci.ci.results.places import (
+    BOARDS,
+    LOGS,
+    TRIES_MAX,
+    UNITS,
+    VARIANTS,
+    Place,
+    attached,
+    first_named,
+    log_of,
+)
 from hwci.ci.results.verdicts import MESSAGE_MAX, AnyRule, judge, never_built
 from hwci.ci.results.xml.evidence import (
     BARE,
@@ -47,7 +57,7 @@ VAGUE_MESSAGES = VAGUE_TYPES
 SHOWN = 60
 """Characters of a name in a line for people."""
 _YES = frozenset(("true", "yes"))
-_PLACES = frozenset((*BOARDS, *VARIANTS))
+_PLACES = frozenset((*BOARDS, *LOGS, *UNITS, *VARIANTS))
 
 
 @dataclass(slots=True)
@@ -147,7 +157,8 @@ class Suite:
             return self._place
         whole = {**self.places, **places}
         board, variant = first_named(whole, BOARDS), first_named(whole, VARIANTS)
-        place = Place(self.path, board, variant, self.host, self.number)
+        unit = first_named(whole, UNITS)
+        place = Place(self.path, board, variant, self.host, self.number, unit, log_of(whole))
         if not places:
             self._place = place
         return place
@@ -326,7 +337,9 @@ def entry_of(case: Case, rules: Sequence[AnyRule]) -> CaseEntry:
     earlier = [case.verdict or judge(str(words), rules) for words in case.retried]
     return CaseEntry(
         test_id=case.test_id,
-        place=case.suite.place(case.places),
+        place=case.suite.place(
+            {"logurl": log} | case.places if (log := attached(str(case.output))) else case.places
+        ),
         duration_s=case.duration_s,
         run=bool(failures) or not idle,
         failed=bool(failures),

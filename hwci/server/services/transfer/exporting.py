@@ -43,8 +43,11 @@ if TYPE_CHECKING:
 EVER = Period(datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC))
 _PAGE = 1_000
 _FAST = 1  # gzip level, as in the database
-_TEST = attrgetter("id", "outcome.value", "attempts", "duration_s", "verdict.value", "message")
-"""The columns of a test, of which there are millions, from `test_id` to `message`."""
+_TEST = attrgetter(
+    *("id", "outcome.value", "attempts", "duration_s", "verdict.value", "message", "board"),
+    "log_url",
+)
+"""The columns of a test, of which there are millions, from `test_id` to `log_url`."""
 
 Row = Mapping[str, object]
 

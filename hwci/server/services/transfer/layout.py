@@ -32,7 +32,8 @@ def _fields(fact: "type[DataclassInstance]") -> str:
 TABLES = {
     "export": "form program version org_id organization exported_at bodies digest",
     "reports": f"report arrived_at {_fields(Report)}",
-    "tests": "report position test_id outcome attempts duration_s verdict message failure_id",
+    "tests": "report position test_id outcome attempts duration_s verdict message board log_url "
+    "failure_id",
     "changes": "changes repo_key base_sha truncated",
     "commits": f"changes position {_fields(Commit)}",
     "announcements": f"{_fields(Merge)} checked",

@@ -287,6 +287,8 @@ CREATE TABLE report (
   ci_run BIGINT,
   arrived_at BIGINT NOT NULL,
   rerun_of BIGINT,
+  boards BYTEA,
+  log_urls BYTEA,
   PRIMARY KEY (org_id, id),
   UNIQUE (org_id, repo_key, run_id, run_attempt, box_key)
 );

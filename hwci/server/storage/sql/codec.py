@@ -171,6 +171,21 @@ def _doubles(durations: Sequence[float]) -> bytes:
     return struct.pack(f"<{len(durations)}d", *durations)
 
 
+def pack_texts(texts: Sequence[str | None]) -> bytes | None:
+    """Pack a text for each item, most of which repeat; None if there is none at all."""
+    if not any(texts):
+        return None
+    return _compressed(_COMPACT.encode(texts).encode())
+
+
+def unpack_texts(packed: bytes | None, count: int) -> Sequence[str | None]:
+    """Return the texts of so many items back."""
+    if packed is None:
+        return [None] * count
+    texts: Sequence[str | None] = jiter.from_json(zlib.decompress(packed))
+    return texts
+
+
 def pack_item(item: TestItem) -> tuple[int, int, int, str | None] | None:
     """Return outcome, attempts, verdict and message as columns; None for an item without a row."""
     if (item.outcome, item.attempts, item.verdict, item.message) == _PLAIN:

@@ -259,7 +259,8 @@ CREATE TABLE changes (
 ) STRICT;
 CREATE INDEX changes_base ON changes (org_id, repo_key, base_sha);
 
--- `record_id`: the run record that it belongs to; parts of one report share it. Derived: `ci_run_id`,
+-- `record_id`: the run record that it belongs to; parts of one report share it. `boards` and `log_urls` have a
+-- text for each item, if any has one. Derived: `ci_run_id`,
 -- `record_id`, `tests` (how many), `fails` (the mask of failing tests) and `carried` (whether it speaks
 -- for its changes).
 CREATE TABLE report (
@@ -295,6 +296,8 @@ CREATE TABLE report (
   ci_run INTEGER,
   arrived_at INTEGER NOT NULL,
   rerun_of INTEGER,
+  boards BLOB,
+  log_urls BLOB,
   UNIQUE (org_id, repo_key, run_id, run_attempt, box_key)
 ) STRICT;
 -- Finds the reports of a period, and the key of `item` the items of each.

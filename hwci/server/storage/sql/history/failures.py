@@ -149,10 +149,19 @@ CROSS JOIN report r INDEXED BY report_commit ON {_OF_FAILURE} AND i.message IS N
 {_SOME}
 ORDER BY r.started_at, r.run_id, r.run_attempt
 """
+_LOGS = f"""
+SELECT f.id, f.test, p.tests, r.log_urls, r.ci_url
+FROM failure f
+CROSS JOIN report r INDEXED BY report_commit ON {_OF_FAILURE}
+CROSS JOIN template p ON p.org_id = r.org_id AND p.id = r.template_id
+{_SOME}
+ORDER BY r.started_at, r.run_id, r.run_attempt
+"""
 _LANE_RUNS = """
 SELECT
-  r.template_id, p.tests, r.durations, r.started_at, r.ci_run_id, r.run_attempt, r.record_id,
-  r.ci_run, r.workflow, r.branch, i.outcome, i.attempts, i.verdict, i.message
+  r.template_id, p.tests, r.durations, r.boards, r.log_urls, r.started_at, r.ci_run_id,
+  r.run_attempt, r.record_id, r.ci_run, r.workflow, r.branch, i.outcome, i.attempts, i.verdict,
+  i.message
 FROM report r INDEXED BY report_commit
 JOIN template p ON p.org_id = r.org_id AND p.id = r.template_id
 LEFT JOIN item i ON i.org_id = r.org_id AND i.report_id = r.id AND i.test = ?
@@ -250,6 +259,21 @@ class FailureAnswers(Answers):
         for failure_id, message in self._of_some(_MESSAGES, failures):
             messages.setdefault(failure_id, message)
         return messages
+
+    def logs(self, failures: Collection[UUID]) -> Mapping[UUID, str]:
+        logs: dict[UUID, str] = {}
+        pages: dict[UUID, str] = {}
+        for raw, test, tests, log_urls, page in chain.from_iterable(
+            self._rows_of_some(_LOGS, failures)
+        ):
+            if log_urls is not None:
+                numbers = codec.unpack_numbers(tests)
+                log = codec.unpack_texts(log_urls, len(numbers))[numbers.index(test)]
+                if log is not None:
+                    logs.setdefault(codec.uuid_of(raw), log)
+            if page is not None:
+                pages.setdefault(codec.uuid_of(raw), page)
+        return pages | logs
 
     def _of_some(self, statement: str, failures: Collection[UUID]) -> Iterator[tuple[UUID, Any]]:
         for failure_id, value in chain.from_iterable(self._rows_of_some(statement, failures)):
@@ -379,7 +403,8 @@ def _first_commits(
 
 def _lane_run(columns: Sequence[Any], index: int) -> EvidenceRun:
     """Return the run of a row of `_LANE_RUNS`. `index`: the place of its test in the report."""
-    durations, at, run_id, run_attempt, record_id, ci_run, workflow, branch, *item = columns
+    durations, boards, log_urls, at, run_id, run_attempt, record_id, ci_run, *others = columns
+    workflow, branch, *item = others
     outcome, *_ = item
     result = codec.unpack_item(None if outcome is None else item)
     return EvidenceRun(
@@ -395,4 +420,6 @@ def _lane_run(columns: Sequence[Any], index: int) -> EvidenceRun:
         duration_s=codec.unpack_durations(durations)[index],
         verdict=result.verdict,
         message=result.message,
+        board=codec.unpack_texts(boards, index + 1)[index],
+        log_url=codec.unpack_texts(log_urls, index + 1)[index],
     )

@@ -17,7 +17,7 @@ from hwci.engine.test_sets import mask_of
 from hwci.server.storage.sql import codec
 
 _BYTES = 8 * 1024 * 1024
-_RUN, _RESULT, _TEST = 550, 45, 24  # bytes of memory that each takes, about
+_RUN, _RESULT, _TEST, _BOARD = 550, 45, 24, 200  # bytes of memory that each takes, about
 
 
 class ListedTests:
@@ -74,7 +74,7 @@ class KeptRuns:
         """Yield the last of these reports first, as many as there is room for."""
         size, lists = 0, set[ListedTests]()
         for digest, report in reversed([*reports]):
-            size += _RUN + _RESULT * len(report.run.notable)
+            size += _RUN + _RESULT * len(report.run.notable) + _BOARD * len(report.run.boards)
             if report.tests not in lists:
                 lists.add(report.tests)
                 size += _TEST * len(report.tests.order)

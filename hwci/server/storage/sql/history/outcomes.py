@@ -20,7 +20,7 @@ from hwci.contract.vocabulary import Trigger
 from hwci.engine.facts import Lane, Product
 from hwci.engine.history import ANYWHERE, EVERYTHING, Scope, Where
 from hwci.engine.periods import Period
-from hwci.engine.test_sets import tests_in
+from hwci.engine.test_sets import mask_of, tests_in
 from hwci.server.storage.sql import codec
 from hwci.server.storage.sql.columns import selected
 from hwci.server.storage.sql.history.answers import NOTABLE, REPORTS, Answers
@@ -53,6 +53,7 @@ class _Row(NamedTuple):
     hello_ok: int
     rerun_of: int | None
     part: int | None
+    boards: bytes | None
 
 
 _IN_ORDER = "ORDER BY r.started_at, r.run_id, r.run_attempt, r.box_key"
@@ -286,4 +287,17 @@ def _outcomes(row: _Row, tests: ListedTests, notable: Mapping[int, TestResult]) 
         ran=tests.tests,
         order=tests.order,
         notable=notable,
+        boards=_boards(row.boards, tests.order) if row.boards else _NO_BOARDS,
     )
+
+
+_NO_BOARDS: Mapping[str, int] = {}
+
+
+def _boards(packed: bytes, order: Sequence[int]) -> Mapping[str, int]:
+    """Return the tests of each board that a report names."""
+    tests: dict[str, list[int]] = defaultdict(list)
+    for test, board in zip(order, codec.unpack_texts(packed, len(order)), strict=True):
+        if board is not None:
+            tests[intern(board)].append(test)
+    return {board: mask_of(ran) for board, ran in tests.items()}

@@ -48,6 +48,8 @@ class _Row(NamedTuple):
     suite: str
     template_id: int
     durations: bytes
+    boards: bytes | None
+    log_urls: bytes | None
     changes_id: int | None
     digest: bytes
     arrived_at: int
@@ -61,8 +63,8 @@ class _Row(NamedTuple):
 
 _SELECT = f"""
 SELECT
-  r.id, r.product_id, p.repo_key, p.suite, r.template_id, r.durations, r.changes_id, r.digest,
-  r.arrived_at, {REPORT.of("r")}
+  r.id, r.product_id, p.repo_key, p.suite, r.template_id, r.durations, r.boards, r.log_urls,
+  r.changes_id, r.digest, r.arrived_at, {REPORT.of("r")}
 FROM report r
 LEFT JOIN product p ON p.org_id = r.org_id AND p.id = r.product_id
 """
@@ -126,6 +128,8 @@ def keep(
         "product_id": product,
         "template_id": listed.number,
         "durations": codec.pack_durations([t.duration_s for t in report.tests]),
+        "boards": codec.pack_texts([t.board for t in report.tests]),
+        "log_urls": codec.pack_texts([t.log_url for t in report.tests]),
         "changes_id": changes_id,
         "digest": digests.of_report(org, report, listed.digest, changed),
         "arrived_at": codec.to_micros(at),
@@ -372,7 +376,7 @@ def _whole(
 def _tests(
     connection: Connection, org: bytes, row: _Row, test_names: _TestNames | None
 ) -> tuple[TestItem, ...]:
-    """Rebuild the items of a report from its test list, its items and its durations."""
+    """Rebuild the items of a report from its test list, its items and what it has of each."""
     notable: dict[int, Sequence[Any]] = {
         test: columns for test, *columns in connection.rows(_SELECT_ITEMS, (org, row.id))
     }
@@ -386,7 +390,8 @@ def _tests(
         else test_names[row.product_id]
     )
     items = []
-    for number, seconds in zip(numbers, durations, strict=True):
+    texts = (codec.unpack_texts(packed, len(numbers)) for packed in (row.boards, row.log_urls))
+    for number, seconds, *more in zip(numbers, durations, *texts, strict=True):
         outcome, attempts, verdict, message = codec.unpack_item(notable.get(number))
-        items.append(TestItem(named[number], outcome, attempts, seconds, verdict, message))
+        items.append(TestItem(named[number], outcome, attempts, seconds, verdict, message, *more))
     return tuple(items)

@@ -17,7 +17,7 @@ const HOUR = 3600;
  * those of another period are awaited.
  */
 export function Shares({ found, orgId, loading }) {
-  const { box, shares, others, tests } = found;
+  const { box, shares, others, tests, boards } = found;
   const rows = Object.entries(SHARES_OF_A_BOX).map(([key, title]) => (
     { share: key, title, box: shares[key], others: others?.[key] ?? null }
   ));
@@ -29,6 +29,7 @@ export function Shares({ found, orgId, loading }) {
     ${tests.length > 0 && html`<ul>${tests.map((one) => html`<li key=${JSON.stringify([one.repoKey, one.suite, one.testId, one.before])}>
       <${TestLink} test=${one} orgId=${orgId} /> ${one.says}
     </li>`)}</ul>`}
+    <${Boards} boards=${boards} />
     <h3 class="quiet">All runs, whatever they tested</h3>
     <p class="quiet">Boxes run different tests and commits, so these do not say which box is worse. Below each: the range that
       holds the true share with 95 % certainty.</p>
@@ -47,6 +48,15 @@ function Same({ counts: { failed, results, othersFailed, othersResults }, note, 
   return html`<p>First attempts that failed, of the same tests on the same commits${when}:
     ${" "}<strong>${share({ part: failed, total: results })}</strong> here,
     ${" "}${share({ part: othersFailed, total: othersResults })} on the others.</p>`;
+}
+
+/** Its boards against each other, where its runs name several. */
+function Boards({ boards }) {
+  if (boards.length === 0) return null;
+  return html`<h3 class="quiet">Its boards against each other</h3>
+    <ul aria-label="Boards">${boards.map(({ board, comparison, answer, evidence }) => html`<li key=${board}>
+      ${board}: ${comparison?.named && html`<${Badge} kind="bad" title="Worse than the others">worse<//> `}<strong>${answer}</strong>
+      <span class="under">${evidence}</span></li>`)}</ul>`;
 }
 
 /** The latest runs that lost their board, and from which test on. */

@@ -6,7 +6,7 @@ import { html } from "../../html.js";
 import { FileLink } from "../../parts/values/links.js";
 import { PlainTable } from "../../parts/table/table.js";
 import { Message, Time } from "../../parts/values/values.js";
-import { Kind, RunLink, outcomeBadge, verdict } from "../../parts/values/words.js";
+import { Kind, RunLink, boards, log, outcomeBadge, verdict } from "../../parts/values/words.js";
 
 const UNKNOWN_FILES = "Its changed files are unknown.";
 
@@ -48,14 +48,15 @@ function Runs({ ran, evidence, orgId, sha }) {
     { key: "attempts", title: "Attempts", numeric: true, cell: (run) => count(run.attempts) },
     { key: "durationS", title: "Duration", numeric: true, cell: (run) => duration(run.durationS, true) },
     { key: "verdict", title: "Harness verdict", cell: (run) => (run.outcome === "fail" ? verdict(run.verdict) : null) },
+    ...boards(ran.runs),
   ];
   return html`<${PlainTable} name="runs-of-a-commit" columns=${columns} rows=${ran.runs} label=${`Runs of ${short(sha)}`}
       rowKey=${(run) => `${run.runId} ${run.runAttempt} ${run.workflow}`} />
     ${ran.runsTotal > ran.runs.length && html`<p class="quiet">The latest ${count(ran.runs.length)} of ${count(ran.runsTotal)} runs.</p>`}`;
 }
 
-function outcome({ outcome: ended, message }) {
-  return html`${outcomeBadge(ended)}<${Message} text=${message} />`;
+function outcome({ outcome: ended, message, logUrl }) {
+  return html`${outcomeBadge(ended)}${log(logUrl)}<${Message} text=${message} />`;
 }
 
 function workflow({ workflow: name, branch }, failure) {

@@ -11,7 +11,7 @@ import { Empty } from "../../parts/notices/notice.js";
 import { Section } from "../../parts/section.js";
 import { PlainTable, Tools, noMatch, tableState } from "../../parts/table/table.js";
 import { Badge, LongName, Message } from "../../parts/values/values.js";
-import { outcomeBadge, verdict } from "../../parts/values/words.js";
+import { boards, log, outcomeBadge, verdict } from "../../parts/values/words.js";
 
 const ROWS = 100;
 const SEARCH_MAX = 200; // characters that the API searches for
@@ -53,15 +53,16 @@ function columns(run, evidence, orgId) {
       cell: ({ durationS }) => (durationS === null ? null : duration(durationS, true)),
     },
     { key: "verdict", title: "Harness verdict", cell: (item) => (item.outcome === "fail" ? verdict(item.verdict) : null) },
+    ...boards(run.items),
   ];
 }
 
-function name({ id, outcome: ended, message }, { repoKey, suite }, evidence, orgId) {
+function name({ id, outcome: ended, message, logUrl }, { repoKey, suite }, evidence, orgId) {
   const failureId = ended === "fail" && evidence.get(id);
   const text = html`<${LongName} name=${id} />`;
   const failed = failureId ? html`<a href=${addressOf("failure", { orgId, failureId })}>${text}</a>` : text;
   const linked = ended === "fail" ? failed : html`<${TestLink} plain test=${{ repoKey, suite, testId: id }} orgId=${orgId} />`;
-  return html`${linked}<${Message} text=${message} />`;
+  return html`${linked}${log(logUrl)}<${Message} text=${message} />`;
 }
 
 function outcome({ outcome: ended, attempts }) {

@@ -5,6 +5,7 @@
 import { addressOf } from "../../address.js";
 import { html } from "../../html.js";
 import { CLASSES, PASSED_ON_A_RETRY, VERDICTS } from "../../words.js";
+import { Outside } from "./outside.js";
 import { BoxLink, HistoryLink } from "./past.js";
 import { Badge, LongName } from "./values.js";
 
@@ -26,6 +27,16 @@ export function outcomeBadge(value, attempts = 1) {
 export function verdict(value) {
   const [kind, text] = VERDICT_BADGES[value];
   return html`<${Badge} kind=${kind} title=${VERDICTS[value]}>${text}<//>`;
+}
+
+/** The way to the log of a test, where its report has it. */
+export function log(address) {
+  return address && html` <${Outside} href=${address}>log<//>`;
+}
+
+/** The column of the boards on which tests ran, where any of these rows names one. */
+export function boards(rows) {
+  return rows.some(({ board }) => board) ? [{ key: "board", title: "Board", cell: ({ board }) => board }] : [];
 }
 
 /** Whose fault a resolved failure was. */
