@@ -7,7 +7,7 @@ holds is made. Since when and how sure is decided in `flaky/suspects.py`, which 
 failures in `benches/blame.py`, what still fails in `rules/labels.py`.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
@@ -36,7 +36,7 @@ IN_A_ROW = 3
 
 class Failing(NamedTuple):
     """Where a test fails now: on so many commits of a branch, without a pass since. `in_a_row`: the
-    most on one box; `test_id`: the test.
+    most on one box.
     """
 
     branch: str
@@ -45,7 +45,6 @@ class Failing(NamedTuple):
     in_a_row: int
     sha: str
     since: datetime
-    test_id: str
 
 
 class Known(NamedTuple):
@@ -226,32 +225,36 @@ def known_of(
     ]
     still = [group for group in told if group.first.key.lane.box_key not in tried.gone]
     failing = fails_on(still or told, branch) if tried.failed else None
-    return Known(tried, failing, suggestion, blame, look_first_at(failing, incidents), notes or {})
+    look_first = () if failing is None else look_first_at(failing, told, incidents)
+    return Known(tried, failing, suggestion, blame, look_first, notes or {})
 
 
-def look_first_at(failing: Failing | None, incidents: Iterable[Described]) -> Sequence[str]:
+def look_first_at(
+    failing: Failing, pending: Sequence[Group], incidents: Iterable[Described]
+) -> Sequence[str]:
     """Return what is said of the incident on the branch where a test fails now, and on which other
     boxes tests fail with it. An incident that began on a box where this test does not fail says
-    nothing of it, and two say two things.
+    nothing of it, and two say two things. `pending`: the failures of the test.
     """
+    tests = {group.first.key.lane.test_id for group in pending}
     sentences = {
-        _of_incident(failing, described)
+        _of_incident(described.look_first, described, failing, tests)
         for described in incidents
-        if failing
-        and described.look_first
+        if described.look_first
         and described.incident.lane.branch == failing.branch
         and described.incident.lane.box_key in failing.boxes
     }
     return [*sentences] if len(sentences) == 1 else []
 
 
-def _of_incident(failing: Failing, described: Described) -> str:
+def _of_incident(
+    sentence: str, described: Described, failing: Failing, tests: Collection[str]
+) -> str:
     others = {
         failed.key.lane.box_key
         for failed in described.incident.failed
-        if failed.key.lane.test_id != failing.test_id
+        if failed.key.lane.test_id not in tests
     }
-    sentence = described.look_first or ""
     if elsewhere := sorted(others - {*failing.boxes}):
         return f"{sentence}. Other tests began to fail with it, on {named(elsewhere)} too"
     return sentence
@@ -274,5 +277,4 @@ def fails_on(pending: Sequence[Group], branch: str | None = None) -> Failing | N
         in_a_row=max(len(group.failures) for group in groups),
         sha=first.key.sha,
         since=first.first.started_at,
-        test_id=first.key.lane.test_id,
     )

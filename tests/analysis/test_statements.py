@@ -84,7 +84,7 @@ TOO_FEW_OF_BOX = (
 )
 NOT_COMPARED = "its boxes cannot be compared, as no two ran the same commits"
 TOO_FEW = "8 runs on main; 20 are needed"
-FAILING = Failing("main", [B], 8, 8, "19943d373e8f" + "0" * 28, EPOCH, "boot")
+FAILING = Failing("main", [B], 8, 8, "19943d373e8f" + "0" * 28, EPOCH)
 SELDOM = FAILING._replace(commits=1, in_a_row=1)
 FAILS_NOW = "Fails now on bench-2: on 8 commits of main since 19943d373e8f of 1 Jan"
 SELDOM_NOW = "Fails now on bench-2: on 1 commit of main since 19943d373e8f of 1 Jan"
@@ -805,10 +805,11 @@ def test_what_is_said_of_the_incident_of_a_test_is_of_its_branch_and_boxes_and_n
 
     assert known_of(tried(), row.pending, found, None, [one, one]).look_first == [one.look_first]
     assert not known_of(tried(), row.pending, found, None, [one, other]).look_first
-    assert look_first_at(FAILING._replace(boxes=[one.incident.lane.box_key]), [one])
-    assert not look_first_at(FAILING._replace(boxes=["bench-9"]), [one])
+    here = FAILING._replace(boxes=[one.incident.lane.box_key])
+    assert look_first_at(here, row.pending, [one])
+    assert not look_first_at(FAILING._replace(boxes=["bench-9"]), row.pending, [one])
     assert not known_of(tried(), row.pending, release, None, [one]).look_first
-    assert not look_first_at(FAILING._replace(branch="release"), [one])
+    assert not look_first_at(FAILING._replace(branch="release"), row.pending, [one])
 
 
 def test_a_pass_on_one_box_alone_does_not_show_that_a_broken_test_is_fixed() -> None:

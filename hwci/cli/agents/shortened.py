@@ -208,7 +208,7 @@ def of_incident(incident: "Incident") -> Fields:
         "since": known(incident.since),
         "first_failing_commit": incident.first_commit.sha,
         "by_all_runs": incident.history.says if incident.history else UNKNOWN,
-        "may_have_broken_it": _range(incident.suspects),
+        "suspects": _range(incident.suspects),
         "fixed_by": incident.fix_sha or NONE,
         "look_first": incident.look_first or UNKNOWN,
         "failing_results": incident.runs,
@@ -236,7 +236,7 @@ def of_resolved(failure: "ResolvedFailure") -> Fields:
         "why": failure.reason_text or NONE,
         "status": failure.status,
         "first_failing_commit": failure.first_failure.sha,
-        "may_have_broken_it": _range(failure.broken_by),
+        "suspects": _range(failure.broken_by),
         "fixed_by": failure.fix.sha if failure.fix else NONE,
     }
 
@@ -255,7 +255,7 @@ def of_failure(evidence: "FailureEvidence") -> Fields:
             "branch": failure.branch,
             "class": f"none: it is {failure.label}, and only resolved failures have a class",
             "first_failing_commit": failure.sha,
-            "may_have_broken_it": _range(evidence.broken_by),
+            "suspects": _range(evidence.broken_by),
         }
     return {
         **verdict,

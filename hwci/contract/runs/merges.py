@@ -5,7 +5,7 @@ metrics", "Answers beside the rules").
 
 from datetime import datetime
 
-from hwci.contract.runs.runs import RunOnBox
+from hwci.contract.runs.runs import RunOfSuite
 from hwci.contract.scope import PeriodOfDays, ProductKey
 from hwci.contract.shape import ListPage, Open, sent, shape
 from hwci.contract.vocabulary import MissingRun, UncheckedCause
@@ -26,13 +26,11 @@ class Merge:
 
 
 @shape
-class CheckingRun(RunOnBox):
+class CheckingRun(RunOfSuite):
     """A run that checked a merge, or tells why none did. `sha`: the tested commit, the merge's own
     or a later one.
     """
 
-    suite: str
-    box_key: str
     sha: str
 
 

@@ -7,7 +7,7 @@ read.
 from datetime import datetime
 from uuid import UUID
 
-from hwci.contract.runs.runs import RunOnBox
+from hwci.contract.runs.runs import RunOfSuite
 from hwci.contract.scope import PeriodOfDays, TestName
 from hwci.contract.shape import Open, shape
 from hwci.contract.vocabulary import Whose
@@ -23,11 +23,9 @@ WHOSE = {
 
 
 @shape
-class RunOfCommit(RunOnBox):
+class RunOfCommit(RunOfSuite):
     """A run of the commit. `tests` is 0 if it never reached the hardware (`helloOk` false)."""
 
-    suite: str
-    box_key: str
     branch: str
     hello_ok: bool
     tests: int

@@ -34,6 +34,14 @@ class RunOnBox:
 
 
 @shape
+class RunOfSuite(RunOnBox):
+    """A run on one box, with its suite."""
+
+    suite: str
+    box_key: str
+
+
+@shape
 class OpenedRun:
     """Answer of `POST /api/box/runs`."""
 

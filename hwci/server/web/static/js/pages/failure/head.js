@@ -55,8 +55,8 @@ function CiJob({ evidence: { failure, resolved, timeline }, orgId }) {
   if (!first) return null;
   const none = html`<span class="quiet">${data ? "not reported" : "\u00a0"}</span>`;
   const told = job ? html`<${Outside} href=${job}>page of the job<//>` : none;
-  const log = failing?.logUrl && html`<${Outside} href=${failing.logUrl}>log of the test<//>, `;
-  return html`<div><dt>CI job and log</dt><dd>${log}${told}</dd></div>`;
+  const log = failing?.logUrl && html`<${Outside} href=${failing.logUrl}>log of the test<//>`;
+  return html`<div><dt>CI job and log</dt><dd>${log}${log && ", "}${told}</dd></div>`;
 }
 
 function sentence(evidence) {
