@@ -123,7 +123,7 @@ def _of_python(trees: Mapping[Path, ast.Module]) -> Iterator[str]:
                 yield from _parts(node.value if isinstance(node.value, str) else "")
 
 
-_COMMENT = re.compile(r"/\*.*?\*/|(?<![:\w])//[^\n]*", re.DOTALL)
+_COMMENT = re.compile(r"/\*.*?\*/|(?<![:\w<])//[^\n]*", re.DOTALL)
 _LITERAL = re.compile(r'"((?:[^"\\\n]|\\.)*)"|`((?:[^`\\]|\\.)*)`', re.DOTALL)
 
 

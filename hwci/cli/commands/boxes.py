@@ -23,6 +23,7 @@ from hwci.cli.terminal.errors import report
 from hwci.cli.terminal.grids import ID_DIGITS
 from hwci.cli.terminal.render import Format, emit_json, note, write, write_prose
 from hwci.client.explained import ExitCode
+from hwci.contract.page.words import BOX_IS_REMOVED
 from hwci.wire import limits
 
 if TYPE_CHECKING:
@@ -369,7 +370,7 @@ def remove_box(server: Connection, box: WhichBox) -> None:
     org_id = server.org_id()
     box_id, name = _found(server, org_id, box)
     server.send(client.calls.remove_box(org_id, box_id))
-    note(f"Box {name} is removed, and its key stopped. Its runs stay.")
+    note(f"Box {name} {BOX_IS_REMOVED}")
 
 
 @boxes.command("note")

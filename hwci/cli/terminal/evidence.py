@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from hwci.cli.terminal import render, tables
 from hwci.cli.terminal.tables import CLASS_WORDS, REVIEWED, ago, broken_by, moment, run_number, when
+from hwci.contract.page.words import NO_PASS_BETWEEN
 from hwci.contract.vocabulary import (
     STEPS,
     VERDICTS,
@@ -157,7 +158,7 @@ def _facts(
     if review is not None:  # a person's word, beside what the checks alone would say
         word = _reviewed(review.action)
         class_text = f"{word} by {resolved.status}; the checks alone: {_found(resolved.automatic)}"
-    yield f"group        {commits} with no pass between"
+    yield f"group        {commits} {NO_PASS_BETWEEN}"
     yield from _suspects("broken by", resolved.broken_by)
     yield f"fixed by     {passed}"
     yield f"class        {class_text}"

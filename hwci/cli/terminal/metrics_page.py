@@ -14,7 +14,7 @@ from hwci.cli.terminal import render, tables, trend_tables
 from hwci.cli.terminal.again import in_full
 from hwci.cli.terminal.render import Format, Links
 from hwci.cli.terminal.tables import TableName
-from hwci.contract.page.words import NOTHING_TO_COUNT, TITLES
+from hwci.contract.page.words import IN_LOST_RUNS, NOTHING_TO_COUNT, TITLES
 from hwci.said import counted
 from hwci.wire import limits
 
@@ -269,7 +269,7 @@ def _in_lost_runs(overview: Overview, name: TableName) -> Iterator[str]:
     lost = overview.lost_boards
     rows = {TableName.REAL_BUGS: lost.real_bugs, TableName.OTHER_FAILURES: lost.other_failures}
     if number := rows.get(name):
-        yield f"{number:,} of them in runs that lost the board: --table {name} --lost-board"
+        yield f"{number:,} {IN_LOST_RUNS}: --table {name} --lost-board"
 
 
 def view_of(rows: Sequence[Any], scope: Scope, now: datetime) -> tables.View:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from hwci.cli.terminal import render
 from hwci.contract.failures.explanations import NOTHING_LEFT_OUT
+from hwci.contract.page.words import OTHERS_OF_A_KIND
 from hwci.contract.vocabulary import CLASSES, FailureClass
 from hwci.said import counted, short
 
@@ -94,7 +95,7 @@ def _first_of(alike: list[WhatIf]) -> Iterator[str]:
     yield f"{CLASSES[first.failure_class].would_be} {first.condition}"
     yield f"   {first.to_do}"
     if more:
-        yield f"   ({counted(more, 'other change')} of this kind would do it, too)"
+        yield f"   ({counted(more, 'other change')} {OTHERS_OF_A_KIND})"
 
 
 def gaps(answer: Gaps) -> Iterator[str]:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Words of the metrics page (spec, "Metrics page (dashboard)"), apart from its shapes: a command
-reads them also where it only explains itself.
+"""Words of the metrics page (spec, "Metrics page (dashboard)") and parts of sentences that the
+terminal and the dashboard share, apart from shapes: a command reads them also where it only
+explains itself.
 """
 
 TITLES = {
@@ -21,3 +22,7 @@ NOTHING_TO_COUNT = {
 """What a tile says that is a share of nothing."""
 TIMES = {"toDetect": "From merge to failing run", "toFix": "From there to the fix"}
 """The two times of an incident."""
+BOX_IS_REMOVED = "is removed, and its key stopped. Its runs stay."
+IN_LOST_RUNS = "of them in runs that lost the board"
+OTHERS_OF_A_KIND = "of this kind would do it, too"
+NO_PASS_BETWEEN = "with no pass between"

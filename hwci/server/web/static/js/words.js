@@ -2,6 +2,7 @@
 // Words that the terminal shows too. `python -m docs.generate` writes this file from
 // hwci/contract: each constant that a script imports of it.
 
+export const BOX_IS_REMOVED = "is removed, and its key stopped. Its runs stay.";
 export const CHANGES_UNKNOWN = "The changes under test are unknown";
 export const CLASSES = {
   "real_fw_bug": {
@@ -25,6 +26,7 @@ export const CLASSES = {
     "wouldBe": "Would count as dismissed if"
   }
 };
+export const IN_LOST_RUNS = "of them in runs that lost the board";
 export const IT_NEVER_PASSED = "It never passed in this period";
 export const MAY_HAVE_BROKEN = "May have broken it";
 export const NEVER_REACHED = "Never reached the hardware";
@@ -34,6 +36,8 @@ export const NOTHING_TO_COUNT = {
   "infraRuns": "No run was reported in this period"
 };
 export const NO_BOX_ANSWERS = "No box that ran it reached the hardware in its last run";
+export const NO_PASS_BETWEEN = "with no pass between";
+export const OTHERS_OF_A_KIND = "of this kind would do it, too";
 export const PASSED_ON_A_RETRY = "passed on a retry";
 export const SHARES_OF_A_BOX = {
   "reached": "Runs that reached the hardware",

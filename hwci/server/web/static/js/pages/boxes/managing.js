@@ -7,6 +7,7 @@ import { html, useEffect, useLayoutEffect, useRef, useState } from "../../html.j
 import { Deed } from "../../parts/form/deed.js";
 import { FormFault, useSending } from "../../parts/form/sending.js";
 import { Noting } from "./notes.js";
+import { BOX_IS_REMOVED } from "../../words.js";
 
 const ABOUT = { Note: Noting, Rename: Renaming, Remove: Removing };
 const ASKED = "box"; // of a draft: {name, about, text}
@@ -41,7 +42,7 @@ export function useManaging(base, changed, notes, draft) {
   const end = async (box) => {
     await remove(`${base}/${box.id}`);
     close();
-    done(`Box ${box.name} is removed, and its key stopped. Its runs stay.`, box);
+    done(`Box ${box.name} ${BOX_IS_REMOVED}`, box);
   };
   const type = (text) => draft.write(ASKED, { text });
   const { path, noted } = notes;

@@ -14,6 +14,7 @@ import { Message, Sha, Time } from "../../parts/values/values.js";
 import { Review } from "./review.js";
 import { firstFailing } from "./story.js";
 import { RunLink, classBadge, classText, verdict } from "../../parts/values/words.js";
+import { MAY_HAVE_BROKEN, NO_PASS_BETWEEN } from "../../words.js";
 
 const RUNS = 100; // the most that the API gives at once: a run has few attempts
 
@@ -103,7 +104,7 @@ function Others({ evidence, orgId }) {
   if (!failure.groupId || failure.groupId === failure.id) return null;
   const first = html`<a href=${addressOf("failure", { orgId, failureId: failure.groupId })}>the first of them</a>`;
   const commits = resolved ? counted(resolved.failingCommits, "commit") : "several commits";
-  return html`<p class="quiet">The test failed on ${commits} with no pass between; they count as one failure. See ${first}.</p>`;
+  return html`<p class="quiet">The test failed on ${commits} ${NO_PASS_BETWEEN}; they count as one failure. See ${first}.</p>`;
 }
 
 function facts({ failure, resolved, timeline, brokenBy: range }, orgId) {
@@ -114,7 +115,7 @@ function facts({ failure, resolved, timeline, brokenBy: range }, orgId) {
     ["Harness verdict", verdict(failure.verdict)],
     ...said(timeline),
   ];
-  const broken = [resolved ? "Broken by" : "May have broken it", html`<${Suspects} range=${range} repo=${failure.repoKey} />`];
+  const broken = [resolved ? "Broken by" : MAY_HAVE_BROKEN, html`<${Suspects} range=${range} repo=${failure.repoKey} />`];
   if (!resolved) {
     const at = html`<${Time} at=${failure.firstStartedAt} />`;
     const failed = [...known, ["First failed", at], ["Failing runs of this commit", count(failure.items)]];

@@ -4,7 +4,7 @@
 import { counted } from "../../format.js";
 import { html } from "../../html.js";
 import { Section } from "../../parts/section.js";
-import { CLASSES } from "../../words.js";
+import { CLASSES, OTHERS_OF_A_KIND } from "../../words.js";
 
 /** The section; nothing if no edit would change the class, or nothing is `explained` yet. */
 export function WhatIf({ explained: data }) {
@@ -34,5 +34,5 @@ function ofKinds(edits) {
 }
 
 function alike(others) {
-  return others.length > 0 && ` (${counted(others.length, "other change")} of this kind would do it, too.)`;
+  return others.length > 0 && ` (${counted(others.length, "other change")} ${OTHERS_OF_A_KIND}.)`;
 }

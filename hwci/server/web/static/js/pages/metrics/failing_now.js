@@ -16,6 +16,7 @@ import { PlainTable } from "../../parts/table/table.js";
 import { Suspects } from "../../parts/values/suspects.js";
 import { LongName, Sha, Subject, Time } from "../../parts/values/values.js";
 import { verdict } from "../../parts/values/words.js";
+import { MAY_HAVE_BROKEN } from "../../words.js";
 
 const MOST = 100; // incidents, where all are asked for
 const NAMED = 2; // boxes of a line
@@ -41,7 +42,7 @@ export function FailingNow({ figures, address, orgId, scope, page, reviews, seve
     { key: "tests", title: "Test and box", name: true, cell: (row) => html`${tests(row, orgId)}${mergedTo(row)}` },
     ...productColumn(page.product, several),
     { key: "since", fields: ["since", "firstCommit", "commits"], title: "Failing since", cell: since },
-    { key: "suspects", fields: ["suspects", "lookFirst"], title: "May have broken it", cell: (row) => suspects(row, orgId) },
+    { key: "suspects", fields: ["suspects", "lookFirst"], title: MAY_HAVE_BROKEN, cell: (row) => suspects(row, orgId) },
     { key: "verdicts", title: "Harness verdict", cell: ({ verdicts }) => verdicts.map(verdict) },
     { key: "again", fields: ["reruns", "retries"], title: "Run again", cell: runAgain },
   ];

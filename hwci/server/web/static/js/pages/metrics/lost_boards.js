@@ -9,6 +9,7 @@ import { html } from "../../html.js";
 import { Answer } from "../../parts/reviews/answer.js";
 import { Badge } from "../../parts/values/values.js";
 import { toFailures } from "./cause_switch.js";
+import { IN_LOST_RUNS } from "../../words.js";
 
 const ONLY = "only";
 const TOGETHER = 100; // the most that the API gives at once
@@ -52,7 +53,7 @@ export function lostRows({ orgId, query, table }) {
  */
 export function LostBoards({ name, label, address, number, rows, reviews }) {
   if (!isOnlyLost(name, address.query)) {
-    return number > 0 && html`<p class="quiet">${count(number)} of them in runs that lost the board. <button type="button"
+    return number > 0 && html`<p class="quiet">${count(number)} ${IN_LOST_RUNS}. <button type="button"
       aria-label=${`Show them alone: ${label}`} onClick=${() => change(toLost(name))}>Show them alone</button></p>`;
   }
   return html`<p>Only failures in runs that lost the board: most of them say nothing about the firmware. <button type="button"

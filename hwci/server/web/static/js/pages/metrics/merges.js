@@ -16,7 +16,7 @@ import { PagedTable, showAll, tableState } from "../../parts/table/table.js";
 import { Sha, Subject, Time } from "../../parts/values/values.js";
 import { RunLink } from "../../parts/values/words.js";
 import { Choice } from "./choice.js";
-import { NEVER_REACHED, TITLES } from "../../words.js";
+import { NEVER_REACHED, NOTHING_TO_COUNT, TITLES } from "../../words.js";
 
 const UNCHECKED = {
   value: null,
@@ -155,7 +155,7 @@ function toRuns({ repoKey, run: { sha, suite, runRecordId }, otherRuns: others }
 }
 
 function noneAnnounced() {
-  return html`No merge was announced in this period. A job that needs no hardware announces them: <code>hwci merge-announce</code>`;
+  return html`${NOTHING_TO_COUNT.mergesChecked}. A job that needs no hardware announces them: <code>hwci merge-announce</code>`;
 }
 
 /**
