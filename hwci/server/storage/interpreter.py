@@ -7,9 +7,11 @@ threads compute they give way sooner; alone, a thread is not disturbed.
 """
 
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from threading import Lock
+from typing import TypeVar
+
+Result = TypeVar("Result")
 
 _TURN_SECONDS = 0.0001
 _SEVERAL = 2
@@ -23,16 +25,15 @@ class _Interpreter:
         self._threads = 0
         self._turn_seconds = sys.getswitchinterval()
 
-    @contextmanager
-    def computing(self) -> Iterator[None]:
-        """Count this thread while the block runs."""
+    def compute(self, job: Callable[[], Result]) -> Result:
+        """Run a job, and count this thread meanwhile."""
         with self._lock:
             self._threads += 1
             if self._threads == _SEVERAL:
                 self._turn_seconds = sys.getswitchinterval()
                 sys.setswitchinterval(_TURN_SECONDS)
         try:
-            yield
+            return job()
         finally:
             with self._lock:
                 self._threads -= 1

@@ -8,6 +8,7 @@ not know what a transaction does.
 
 import asyncio
 from collections.abc import Callable
+from functools import partial
 from math import inf
 from typing import TypeVar
 from uuid import UUID
@@ -91,7 +92,7 @@ class Threads:
         """Hand a job over, and wait until it is done, which ends the turn."""
         loop = asyncio.get_running_loop()
         try:
-            handed = self._line.hand_over(interpreter.computing()(job), WAITING_MAX, _FULL)
+            handed = self._line.hand_over(partial(interpreter.compute, job), WAITING_MAX, _FULL)
         except BaseException:
             end_turn()
             raise
