@@ -179,6 +179,13 @@ class RecordedRuns(History, Protocol):
         product, on any branch: each box, with each outcome that one of them had there.
         """
 
+    def ended_since(
+        self, commits: Sequence[tuple[FailureKey, datetime]]
+    ) -> Sequence[Outcome | None]:
+        """How the test of each of these lanes ended on a commit on its box, on any branch, in the
+        last of the runs that started after a time; None if none did.
+        """
+
     def last_outcome(self, lane: Lane, since: datetime) -> Outcome | None:
         """How the last run of a branch, of those that started at this time or later, ended its
         test on its box; None if none ran it.

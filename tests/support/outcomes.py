@@ -156,6 +156,21 @@ class FullRecordedRuns(FullHistory):
         ]
         return [{(box, outcome) for one, box, outcome in ended if one in of} for of in groups]
 
+    def ended_since(
+        self, commits: Sequence[tuple[FailureKey, datetime]]
+    ) -> Sequence[Outcome | None]:
+        ended: list[Outcome | None] = []
+        for (lane, sha), since in commits:
+            runs = [
+                (report_order(one), item.outcome)
+                for one in self._facts.reports
+                if one.hello_ok and one.started_at > since and one.sha == sha
+                for item in one.tests
+                if (one.repo_key, one.suite, item.id, one.box_key) == lane[:4]
+            ]
+            ended.append(max(runs)[1] if runs else None)
+        return ended
+
     def last_outcome(self, lane: Lane, since: datetime) -> Outcome | None:
         ran = [
             (report_order(one), item.outcome)

@@ -32,7 +32,7 @@ from hwci.analysis.outcomes import RecordedRuns
 from hwci.contract.failures.incidents import Merged
 from hwci.contract.runs.commits import ChangeList, Commit
 from hwci.contract.vocabulary import Label, Outcome, Verdict
-from hwci.engine.facts import Lane, Product, TestKey
+from hwci.engine.facts import FailureKey, Lane, Product, TestKey
 from hwci.engine.history import Episode, Failure, History, Scope
 from hwci.engine.periods import Period
 from hwci.engine.rules.changes import UnderTest, broken_by
@@ -349,10 +349,10 @@ def described(
         only_box = len(_boxes_of(incident, ran_on)) == 1
         merged, looked = _merged(history, incident), None
         if incident.label is Label.PENDING:
-            before = passed[incident.first.id]
+            before = passed.get(incident.first.id)
             runs = seen.get(incident.product)
             told = of if runs is None else of._replace(lost=runs.lost_boards)
-            looked = look_first(_evidence(history, incident, told, passes_on, before, merged))
+            looked = look_first(_evidence(incident, told, passes_on, before, merged))
             looked = looked if differ is None else f"{looked}. {differ}"
         since = _since(incident, seen.get(incident.product))
         rows.append(
@@ -412,9 +412,11 @@ def _boxes_of(incident: Incident, ran_on: Mapping[TestKey, Collection[str]]) -> 
     return {*incident.boxes, *chain.from_iterable(ran)}
 
 
-def _passed_before(history: History, incidents: Sequence[Incident]) -> Mapping[UUID, str | None]:
-    """Return the last passed commit before the first failure of each incident, by the id of that,
-    if its changes under test name it.
+def _passed_before(
+    history: RecordedRuns, incidents: Sequence[Incident]
+) -> Mapping[UUID, PassedBefore]:
+    """Return the last passed commit before the first failure of each incident whose changes under
+    test name it, by the id of that, and how the last run on it ended that started after it.
     """
     firsts = [incident.first for incident in incidents]
     named = [
@@ -425,7 +427,13 @@ def _passed_before(history: History, incidents: Sequence[Incident]) -> Mapping[U
     ]
     pairs = [(first.key, [*filter(None, shas)]) for first, shas in zip(firsts, named, strict=True)]
     passed = history.last_passes_before(pairs)
-    return {first.id: sha for first, sha in zip(firsts, passed, strict=True)}
+    known = [(first, sha) for first, sha in zip(firsts, passed, strict=True) if sha is not None]
+    ended = history.ended_since(
+        [(FailureKey(first.key.lane, sha), first.started_at) for first, sha in known]
+    )
+    return {
+        first.id: PassedBefore(sha, since) for (first, sha), since in zip(known, ended, strict=True)
+    }
 
 
 def _differing(history: History, incidents: Sequence[Incident]) -> list[str | None]:
@@ -446,11 +454,10 @@ def _differing(history: History, incidents: Sequence[Incident]) -> list[str | No
 
 
 def _evidence(
-    history: History,
     incident: Incident,
     failures: Failures,
     passes_on: Sequence[str],
-    passed: str | None,
+    before: PassedBefore | None,
     merged: Merged | None,
 ) -> Evidence:
     first = incident.first
@@ -464,7 +471,7 @@ def _evidence(
         suspects=incident.suspects,
         first=first.key.sha,
         last=first.last_sha,
-        before=None if passed is None else _before(history, incident.lane, passed, incident.since),
+        before=before,
         passes_on_branch=_passing_branch(merged),
         fix=incident.fix,
         not_seen=_not_seen(incident, failures),
@@ -483,14 +490,6 @@ def _not_seen(incident: Incident, failures: Failures) -> Mapping[str, datetime]:
                 at = max(failure.last_started_at for failure in members)
                 seen[box] = max(at, seen.get(box, at))
     return dict(sorted(seen.items()))
-
-
-def _before(history: History, lane: Lane, sha: str, since: datetime) -> PassedBefore:
-    """Return how the last run on a commit ended that started after the first failure."""
-    place = history.place(lane.repo_key, lane.branch, sha)
-    commits = [] if place is None else history.lane_commits(lane, place, place, 0)
-    again = [run.outcome for commit in commits for run in commit.runs if run.started_at > since]
-    return PassedBefore(sha, again[-1] if again else None)
 
 
 def _passes_on(incident: Incident, elsewhere: Collection[tuple[str, Outcome]]) -> Sequence[str]:

@@ -298,6 +298,8 @@ def _about_failures(history: RecordedRuns, asked: random.Random) -> Iterator[tup
         for margin in (0, 2):
             last = together[-1].place
             yield "lane_commits", history.lane_commits(lane, place, last, margin)
+    since = [(one.key, one.first.started_at) for one in failures]
+    yield "ended_since", list(history.ended_since(since))
     for back in (1, 2, 200):
         yield "last_passes", list(history.last_passes([one.key for one in failures], back))
     yield "places", history.places({(repo, branch): SHAS for repo in REPOS for branch in BRANCHES})

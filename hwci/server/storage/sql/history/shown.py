@@ -8,6 +8,7 @@ page on another machine waits for.
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from datetime import datetime
 from functools import cached_property
 from typing import NamedTuple
 
@@ -59,6 +60,13 @@ _RAN = """
 SELECT r.sha, r.product_id, r.box_key, r.template_id, r.fails
 FROM json_each(?) j
 CROSS JOIN report r INDEXED BY report_commit ON r.org_id = ? AND r.sha = j.value AND r.hello_ok = 1
+"""
+# The same in the order of reports.
+_ENDED = """
+SELECT r.sha, r.product_id, r.box_key, r.started_at, r.template_id, r.fails
+FROM json_each(?) j
+CROSS JOIN report r INDEXED BY report_commit ON r.org_id = ? AND r.sha = j.value AND r.hello_ok = 1
+ORDER BY r.started_at, r.run_id, r.run_attempt
 """
 
 
@@ -148,6 +156,29 @@ class ShownAnswers(ChangesAnswers):
                 }
             )
         return outcomes
+
+    def ended_since(
+        self, commits: Sequence[tuple[FailureKey, datetime]]
+    ) -> Sequence[Outcome | None]:
+        numbers = self._numbers({lane for (lane, _), _ in commits})
+        rows = self._connection.rows(
+            _ENDED, (codec.texts({sha for (_, sha), _ in commits}), self._org)
+        )
+        masks = self._connection.masks(self._org, {template for *_, template, _ in rows})
+        runs: dict[_On, list[tuple[int, int, int]]] = defaultdict(list)
+        for sha, product, box_key, at, template, fails in rows:
+            of_run = at, masks[template], codec.unpack_mask(fails)
+            runs[_On(sha, product, box_key)].append(of_run)
+        ended: list[Outcome | None] = []
+        for (lane, sha), since in commits:
+            product, test = numbers[lane]
+            outcomes = [
+                Outcome.FAIL if fails >> test & 1 else Outcome.PASS
+                for at, ran, fails in runs[_On(sha, product, lane.box_key)]
+                if codec.from_micros(at) > since and ran >> test & 1
+            ]
+            ended.append(outcomes[-1] if outcomes else None)
+        return ended
 
     def _passed_on(self, shas: Collection[str]) -> Mapping[Bench, Mapping[str, int]]:
         """Return the tests that passed on these commits, by bench and commit; others may be among
