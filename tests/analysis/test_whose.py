@@ -4,6 +4,7 @@ two boxes, and then a pull request that was forked from the last of them, or fro
 """
 
 import random
+import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -322,11 +323,41 @@ def test_a_box_that_often_loses_its_board_needs_fewer_runs_that_keep_it() -> Non
 
 def test_runs_of_fewer_tests_do_not_show_that_the_board_is_kept() -> None:
     short = [
-        replace(run, tests=run.tests[:7]) for run in (whole(PULL, 101 + at) for at in range(30))
+        replace(run, tests=run.tests[:6]) for run in (whole(PULL, 101 + at) for at in range(30))
     ]
     result = answer(*PAST, whole(PULL, 100, lost_from=6), *short)
 
     assert {row.test_id: row.whose for row in result.failures}["test 06"] is Whose.TOO_FEW
+
+
+def test_runs_that_never_reach_where_one_was_lost_do_not_show_that_the_board_is_kept() -> None:
+    """One run is lost at test 06, and one without the tests before 07 at test 07."""
+
+    def without(run: Report) -> Report:
+        return replace(run, tests=(*run.tests[:4], *run.tests[7:]))
+
+    lost = [whole(PULL, 100, lost_from=6), without(whole(PULL, 101, lost_from=7))]
+    kept = [without(whole(PULL, 102 + at)) for at in range(60)]
+    result = answer(*PAST, *lost, *kept)
+
+    assert {row.test_id: row.whose for row in result.failures}["test 07"] is Whose.TOO_FEW
+
+
+def test_it_says_how_many_more_runs_must_keep_the_board() -> None:
+    lost = whole(PULL, 100, lost_from=6)
+    one, nine = (
+        answer(*PAST, lost, *(whole(PULL, 101 + at) for at in range(kept))).failures[1].evidence
+        for kept in (0, 9)
+    )
+    needed = [int(re.findall(r"(\d+) more that", evidence)[0]) for evidence in (one, nine)]
+
+    assert "that run tells nothing of this test, and" in one
+    assert "9 other runs of this commit kept it on box-1, and" in nine
+    assert needed[0] - needed[1] == 9
+    enough = answer(*PAST, lost, *(whole(PULL, 101 + at) for at in range(needed[0])))
+    short = answer(*PAST, lost, *(whole(PULL, 101 + at) for at in range(needed[0] - 1)))
+    assert enough.failures[1].whose is Whose.BENCH
+    assert short.failures[1].whose is Whose.TOO_FEW
 
 
 @pytest.mark.parametrize("verdict", ["F", "I"])

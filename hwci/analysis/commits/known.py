@@ -10,7 +10,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, reduce
-from operator import and_, or_
+from operator import or_
 from typing import NamedTuple
 
 from hwci.analysis.benches.trials import Trials
@@ -145,7 +145,7 @@ class Tested:
             passed_on=sorted(passed_on),
             chances=chances,
             lost_at=sorted({self._trials.lost[number].tests[0] for number in lost}),
-            losses=self._losses([self._runs[number] for number in lost]),
+            losses=self._losses(lost),
             past=past,
         )
 
@@ -158,17 +158,17 @@ class Tested:
             return row
         return row._replace(result=replace(row.result, verdict=Verdict.UNKNOWN))
 
-    def _losses(self, lost: Sequence[RunOutcomes]) -> Losses:
-        """Return what the boxes of these runs lose. A run that ran less may not reach what hangs
-        the board, so it counts only where it lost it.
+    def _losses(self, lost: Sequence[int]) -> Losses:
+        """Return what the boxes of these runs lose. A run that kept its board counts if it ran each
+        test at which one was lost: another may not have reached what hangs the board.
         """
-        boxes = {run.box_key for run in lost}
-        least = reduce(and_, (run.ran for run in lost), -1)
+        boxes = {self._runs[number].box_key for number in lost}
+        lost_at = reduce(or_, (1 << self._trials.lost[number].tests[0] for number in lost), 0)
         here = [
             number in self._trials.lost
             for number in self._here
             if self._runs[number].box_key in boxes
-            if number in self._trials.lost or not least & ~self._runs[number].ran
+            if number in self._trials.lost or not lost_at & ~self._runs[number].ran
         ]
         before = [
             number in self._before.lost

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from enum import Enum
-from functools import cached_property, reduce
+from functools import cached_property, lru_cache, reduce
 from math import exp, inf, log
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -44,6 +44,7 @@ HARNESS_SAYS = 300.0
 STUCK = 0.999
 """What is broken fails so many of its attempts."""
 _LOST, _NOT_LOST = 0.5, 49.5  # before any run of a box, it loses its board in 1 % of runs
+_MOST_KEPT = 1_000  # more is no help
 _AT_MOST = 0.5  # nothing before the runs makes it sure that a box is bad
 _HALF = 0.5
 
@@ -99,6 +100,18 @@ class Losses(NamedTuple):
         hangs = log_beta(here.failed + 1, here.passed + 1)
         odds = (1 - BREAKS) / BREAKS * exp(as_before - hangs)
         return 1 / (1 + odds)
+
+
+@lru_cache(1024)
+def kept_needed(losses: Losses, to: float) -> int:
+    """Return how many more runs must keep their boards until the chance that the change makes them
+    hang is so low.
+    """
+    here, more = losses.here, 0
+    while losses.by_change > to and more < _MOST_KEPT:
+        more += 1
+        losses = losses._replace(here=here._replace(passed=here.passed + more))
+    return more
 
 
 class Odds:

@@ -12,9 +12,9 @@ from hwci.analysis.certainty import SURE
 from hwci.analysis.commits.before import Tries
 from hwci.analysis.commits.change import Change
 from hwci.analysis.commits.known import Known
-from hwci.analysis.commits.odds import Seen
+from hwci.analysis.commits.odds import Seen, kept_needed
 from hwci.analysis.commits.past import Box
-from hwci.analysis.commits.whose import excuse
+from hwci.analysis.commits.whose import EXCUSED_TO, excuse
 from hwci.analysis.outcomes import RunOutcomes
 from hwci.contract.vocabulary import Whose
 from hwci.said import counted, day, short
@@ -61,12 +61,16 @@ def broken_since(known: Known) -> RunOutcomes | None:
 
 def _of_lost(claim: Whose, known: Known, change: Change, lost: str) -> Words:
     where = f"The board was lost at {lost}"
-    again = f"Test {short(change.sha)} on {known.failed_on[0]} again"
-    if claim is not Whose.BENCH:
-        return Words(NOT_ENOUGH, f"{where}: that run tells nothing of this test", again)
-    kept = counted(known.losses.here.passed, "other run")
     boxes = listed(known.failed_on)
-    return Words(where, f"{where}; {kept} of this commit kept it on {boxes}", None)
+    kept = f"{counted(known.losses.here.passed, 'other run')} of this commit kept it on {boxes}"
+    if claim is Whose.BENCH:
+        return Words(where, f"{where}; {kept}", None)
+    needed = kept_needed(known.losses, EXCUSED_TO)
+    tells = f"that run tells nothing of this test, and {needed:,} more that keep it would say bench"
+    if known.losses.here.passed:
+        tells = f"{kept}, and {needed:,} more that do would say bench"
+    again = f"Test {short(change.sha)} on {known.failed_on[0]} again"
+    return Words(NOT_ENOUGH, f"{where}: {tells}", again)
 
 
 def _of_bench(known: Known, change: Change) -> str:

@@ -126,7 +126,7 @@ def _written(
         except ApiError as fault:
             yield _failed(what, forge, fault)
         else:
-            stays = f"Left {what} at {forge.title}: it is of another commit, which this is behind."
+            stays = f"Left {what} at {forge.title}: the pull request is at another commit."
             command.notify(f"Wrote {what} at {forge.title}." if is_written else stays)
 
 
