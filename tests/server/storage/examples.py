@@ -7,13 +7,23 @@ from uuid import UUID
 from hwci.contract.runs.commits import ChangeList, Commit
 from hwci.contract.runs.merges import Merge
 from hwci.contract.runs.products import Links, Targets
-from hwci.contract.vocabulary import Outcome, ReviewAction, Role, Trigger, Verdict
+from hwci.contract.vocabulary import (
+    DeliveryStatus,
+    Outcome,
+    ReviewAction,
+    Role,
+    Trigger,
+    Verdict,
+    WebhookEvent,
+    WebhookForm,
+)
 from hwci.engine.facts import FailureKey, Lane, Product, Report, Review, SuiteConfig, TestItem
 from hwci.server.storage.records import (
     AuditEntry,
     Box,
     BoxNote,
     CiKey,
+    Delivery,
     Identity,
     Invite,
     LiveRun,
@@ -24,6 +34,7 @@ from hwci.server.storage.records import (
     RunHead,
     Session,
     User,
+    Webhook,
 )
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -44,6 +55,27 @@ READER_KEY = ReaderKey(
     UUID(int=32), ACME.id, "wall", b"key digest", NOON, products=(Product("fw", "hil"),)
 )
 BOX = Box(UUID(int=51), ACME.id, "b1", NOON, b"install", NOON + timedelta(hours=24))
+WEBHOOK = Webhook(
+    id=UUID(int=81),
+    org_id=ACME.id,
+    host="chat.example",
+    sealed=b"sealed",
+    form=WebhookForm.SLACK,
+    events=(WebhookEvent.SILENT, WebhookEvent.REAL_BUG),
+    repo_key="fw",
+    suite=None,
+    unchecked_hours=8,
+    silent_hours=2,
+    enabled=True,
+    created_at=NOON,
+)
+DELIVERY = Delivery(
+    *(ACME.id, WEBHOOK.id, UUID(int=82), WebhookEvent.SILENT, "box b1", NOON),
+    data={"text": "größer"},
+    status=DeliveryStatus.WAITING,
+    attempts=0,
+    due_at=NOON,
+)
 BOX_NOTE = BoxNote(ACME.id, "b1", NOON, "größer", ADA.id, "Ada")
 ENTRY = AuditEntry(UUID(int=41), NOON, ADA.id, "confirm", "failure", {"reason": "größer"})
 
