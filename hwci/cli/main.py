@@ -65,6 +65,8 @@ COMMANDS = {
     "members": "Members: list, invite, role, remove, leave.",
     "invitations": "Your open invitations: list, accept, decline.",
     "keys": "CI keys and reader keys: create, list, revoke.",
+    "webhooks": "Webhooks, which are told of bugs, merges and boxes: create, list, deliveries,"
+    " resend, remove.",
     "boxes": "Boxes: list, health, show, fit, create, install-token, rename, remove, note, notes,"
     " remove-note.",
     "box": "On a bench: install it, keep it online.",

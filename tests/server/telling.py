@@ -2,7 +2,7 @@
 """A server whose webhooks lead to a receiver, and real bugs that its CI reports."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from ipaddress import ip_network
@@ -78,25 +78,30 @@ class Scene:
         self, number: int, test: str = "uart.echo", ago: timedelta = timedelta()
     ) -> None:
         """Report a real bug: firmware breaks a test, and firmware fixes it."""
-        now = datetime.now(UTC)  # noqa: TID251 - reports of now
-        shas = [f"{3 * number + step:040x}" for step in range(3)]
-        steps = zip((1, 2, 3), [None, *shas], shas, ("pass", "fail", "pass"), strict=False)
-        for step, base, sha, outcome in steps:
-            changes = {
-                "base_sha": base or "f" * 40,
-                "commits": [{"sha": sha, "subject": "work", "files": ["src/a.c"]}],
-            }
-            started = now - ago + timedelta(milliseconds=step)
-            item = {"id": test, "outcome": outcome, "attempts": 1, "duration_s": 1}
-            body = report(
-                run_id=3 * number + step,
-                sha=sha,
-                tests=[{**item, "verdict": "device"} if outcome == "fail" else item],
-                changes=changes,
-                started_at=started.isoformat(),
-                ended_at=started.isoformat(),
-            )
+        for body in bug(number, [test], ago):
             await self.send("run-report", body)
+
+
+def bug(number: int, tests: Sequence[str], ago: timedelta = timedelta()) -> Iterator[Any]:
+    """Yield the reports of a real bug in each of these tests: they pass, fail, and pass again."""
+    now = datetime.now(UTC) - ago  # noqa: TID251 - reports of now
+    shas = [f"{3 * number + step:040x}" for step in range(3)]
+    steps = zip((1, 2, 3), ["f" * 40, *shas], shas, ("pass", "fail", "pass"), strict=False)
+    for step, base, sha, outcome in steps:
+        commit = {"sha": sha, "subject": "work", "files": ["src/a.c"]}
+        started = (now + timedelta(milliseconds=step)).isoformat()
+        verdict = {"verdict": "device"} if outcome == "fail" else {}
+        yield report(
+            run_id=3 * number + step,
+            sha=sha,
+            tests=[
+                {"id": test, "outcome": outcome, "attempts": 1, "duration_s": 1, **verdict}
+                for test in tests
+            ],
+            changes={"base_sha": base, "commits": [commit]},
+            started_at=started,
+            ended_at=started,
+        )
 
 
 @asynccontextmanager
