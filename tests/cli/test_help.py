@@ -84,6 +84,7 @@ CONTRACT = {
     "boxes remove-note",
     "box install",
     "box heartbeat",
+    "digest",
     "merge-announce",
     "report",
     "report-run",
