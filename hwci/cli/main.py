@@ -27,6 +27,8 @@ COMMANDS = {
     "metrics": "Show which merges ran on hardware, which failures were firmware bugs, which tests"
     " are flaky.",
     "trends": "Show how the figures of a period changed against the period before.",
+    "digest": "Write a day or a week in Markdown, for mail and chat: what broke, what was fixed,"
+    " what did not run.",
     "products": "List the products of an organization, by their last report: the names for"
     " --product.",
     "report": "Show what result files hold, before anything is reported: failures, retries,"
@@ -67,6 +69,8 @@ COMMANDS = {
     "members": "Members: list, invite, role, remove, leave.",
     "invitations": "Your open invitations: list, accept, decline.",
     "keys": "CI keys and reader keys: create, list, revoke.",
+    "webhooks": "Webhooks, which are told of bugs, merges and boxes: create, list, deliveries,"
+    " resend, remove.",
     "boxes": "Boxes: list, health, show, fit, create, install-token, rename, remove, note, notes,"
     " remove-note.",
     "box": "On a bench: install it, keep it online.",

@@ -33,7 +33,16 @@ from hwci.contract.runs.products import Product, SuiteConfig
 from hwci.contract.runs.runs import OpenedRun, Run, RunDetail
 from hwci.contract.scope import TestName
 from hwci.contract.shape import ListPage
-from hwci.contract.vocabulary import FailureClass, Label, RankBy, Role, RunEnding, RunStatus
+from hwci.contract.vocabulary import (
+    FailureClass,
+    Label,
+    RankBy,
+    Role,
+    RunEnding,
+    RunStatus,
+    WebhookEvent,
+    WebhookForm,
+)
 from hwci.wire.accounts import (
     AuditEntryAnswer,
     CiKeyAnswer,
@@ -62,6 +71,7 @@ from hwci.wire.queries import Detail
 from hwci.wire.reports import MergeAnnouncement, RunReport, SuiteConfiguration
 from hwci.wire.runs import RunEvents, RunHead
 from hwci.wire.sso import SsoProviders
+from hwci.wire.webhooks import CreatedWebhook, DeliveryAnswer, WebhookAnswer
 from hwci.wire.wheels import WheelAnswer
 
 class OwnOrganizationsFields(TypedDict, total=False):
@@ -543,6 +553,45 @@ def open_run(body: RunHead) -> Call[OpenedRun]:
 
 def feed_run(run_id: Id, /, body: RunEvents) -> Call[None]:
     """Report which tests of a live run began or ended."""
+
+def list_webhooks(org_id: Id, /, **query: Unpack[PageFields]) -> Call[ListPage[WebhookAnswer]]:
+    """List webhooks, never their address or secret."""
+
+def create_webhook(
+    org_id: Id,
+    /,
+    address: str,
+    form: WebhookForm | None = None,
+    events: Sequence[WebhookEvent] | None = None,
+    repo_key: str | None = None,
+    suite: str | None = None,
+    unchecked_hours: int | None = None,
+    silent_hours: int | None = None,
+) -> Call[CreatedWebhook]:
+    """Create a webhook; the secret that signs is only in this answer."""
+
+def change_webhook(
+    org_id: Id,
+    webhook_id: Id,
+    /,
+    address: str | None = None,
+    events: Sequence[WebhookEvent] | None = None,
+    unchecked_hours: int | None = None,
+    silent_hours: int | None = None,
+    enabled: bool | None = None,
+) -> Call[WebhookAnswer]:
+    """Change a webhook; its secret stays."""
+
+def remove_webhook(org_id: Id, webhook_id: Id, /) -> Call[None]:
+    """Remove a webhook; nothing more is sent to it."""
+
+def list_deliveries(
+    org_id: Id, webhook_id: Id, /, **query: Unpack[PageFields]
+) -> Call[ListPage[DeliveryAnswer]]:
+    """List what a webhook was sent, newest first."""
+
+def resend_delivery(org_id: Id, webhook_id: Id, delivery_id: Id, /) -> Call[None]:
+    """Send an event to a webhook again."""
 
 def list_runs(org_id: Id, /, **query: Unpack[RunsFields]) -> Call[ListPage[Run]]:
     """List run records, latest start first."""

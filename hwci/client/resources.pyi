@@ -67,7 +67,7 @@ from hwci.contract.runs.one_commit import OneCommit
 from hwci.contract.runs.products import Product, SuiteConfig
 from hwci.contract.runs.runs import OpenedRun, Run, RunDetail
 from hwci.contract.scope import TestName
-from hwci.contract.vocabulary import Role
+from hwci.contract.vocabulary import Role, WebhookEvent, WebhookForm
 from hwci.wire.accounts import (
     AuditEntryAnswer,
     CiKeyAnswer,
@@ -95,6 +95,7 @@ from hwci.wire.boxes import BoxInstallAnswer, InstalledBox
 from hwci.wire.reports import MergeAnnouncement, RunReport, SuiteConfiguration
 from hwci.wire.runs import RunEvents, RunHead
 from hwci.wire.sso import SsoProviders
+from hwci.wire.webhooks import CreatedWebhook, DeliveryAnswer, WebhookAnswer
 from hwci.wire.wheels import WheelAnswer
 
 class Merges:
@@ -297,6 +298,43 @@ class LiveRuns:
 
     def feed(self, run_id: Id, /, body: RunEvents) -> None:
         """Report which tests of a live run began or ended."""
+
+class Webhooks:
+    def list(self, **query: Unpack[PageFields]) -> Listing[WebhookAnswer]:
+        """List webhooks, never their address or secret."""
+
+    def create(
+        self,
+        address: str,
+        form: WebhookForm | None = None,
+        events: Sequence[WebhookEvent] | None = None,
+        repo_key: str | None = None,
+        suite: str | None = None,
+        unchecked_hours: int | None = None,
+        silent_hours: int | None = None,
+    ) -> CreatedWebhook:
+        """Create a webhook; the secret that signs is only in this answer."""
+
+    def change(
+        self,
+        webhook_id: Id,
+        /,
+        address: str | None = None,
+        events: Sequence[WebhookEvent] | None = None,
+        unchecked_hours: int | None = None,
+        silent_hours: int | None = None,
+        enabled: bool | None = None,
+    ) -> WebhookAnswer:
+        """Change a webhook; its secret stays."""
+
+    def remove(self, webhook_id: Id, /) -> None:
+        """Remove a webhook; nothing more is sent to it."""
+
+    def deliveries(self, webhook_id: Id, /, **query: Unpack[PageFields]) -> Listing[DeliveryAnswer]:
+        """List what a webhook was sent, newest first."""
+
+    def resend(self, webhook_id: Id, delivery_id: Id, /) -> None:
+        """Send an event to a webhook again."""
 
 class Products:
     def list(self, **query: Unpack[ProductsFields]) -> Listing[Product]:
@@ -624,6 +662,45 @@ class AsyncLiveRuns:
     async def feed(self, run_id: Id, /, body: RunEvents) -> None:
         """Report which tests of a live run began or ended."""
 
+class AsyncWebhooks:
+    async def list(self, **query: Unpack[PageFields]) -> AsyncListing[WebhookAnswer]:
+        """List webhooks, never their address or secret."""
+
+    async def create(
+        self,
+        address: str,
+        form: WebhookForm | None = None,
+        events: Sequence[WebhookEvent] | None = None,
+        repo_key: str | None = None,
+        suite: str | None = None,
+        unchecked_hours: int | None = None,
+        silent_hours: int | None = None,
+    ) -> CreatedWebhook:
+        """Create a webhook; the secret that signs is only in this answer."""
+
+    async def change(
+        self,
+        webhook_id: Id,
+        /,
+        address: str | None = None,
+        events: Sequence[WebhookEvent] | None = None,
+        unchecked_hours: int | None = None,
+        silent_hours: int | None = None,
+        enabled: bool | None = None,
+    ) -> WebhookAnswer:
+        """Change a webhook; its secret stays."""
+
+    async def remove(self, webhook_id: Id, /) -> None:
+        """Remove a webhook; nothing more is sent to it."""
+
+    async def deliveries(
+        self, webhook_id: Id, /, **query: Unpack[PageFields]
+    ) -> AsyncListing[DeliveryAnswer]:
+        """List what a webhook was sent, newest first."""
+
+    async def resend(self, webhook_id: Id, delivery_id: Id, /) -> None:
+        """Send an event to a webhook again."""
+
 class AsyncProducts:
     async def list(self, **query: Unpack[ProductsFields]) -> AsyncListing[Product]:
         """List the known products."""
@@ -760,6 +837,7 @@ class Resources:
     boxes: Boxes
     box_notes: BoxNotes
     live_runs: LiveRuns
+    webhooks: Webhooks
     products: Products
     metrics: Metrics
     failures: Failures
@@ -785,6 +863,7 @@ class AsyncResources:
     boxes: AsyncBoxes
     box_notes: AsyncBoxNotes
     live_runs: AsyncLiveRuns
+    webhooks: AsyncWebhooks
     products: AsyncProducts
     metrics: AsyncMetrics
     failures: AsyncFailures

@@ -215,6 +215,32 @@ class ReviewAction(StrEnum):
     DISMISS = "dismiss"
 
 
+class WebhookEvent(StrEnum):
+    """What a webhook is sent: a failure is a real firmware bug, by the checks or by a person; a
+    merge is unchecked for so many hours; a box is silent for so many.
+    """
+
+    REAL_BUG = "failure.real_bug"
+    UNCHECKED = "merge.unchecked"
+    SILENT = "box.silent"
+
+
+class WebhookForm(StrEnum):
+    """How a webhook is written to: as Standard Webhooks has it, or as a chat takes it."""
+
+    PLAIN = "plain"
+    SLACK = "slack"
+    TEAMS = "teams"
+
+
+class DeliveryStatus(StrEnum):
+    """What became of an event of a webhook."""
+
+    WAITING = "waiting"
+    DELIVERED = "delivered"
+    GIVEN_UP = "given_up"
+
+
 class FileKind(StrEnum):
     """What a changed file is to a product, by its suite configuration."""
 

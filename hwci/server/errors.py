@@ -128,6 +128,10 @@ class ProviderError(HwciServerError):
     """A provider of single sign-on fails or breaks its protocol. The message is for the log."""
 
 
+class PostError(HwciServerError):
+    """A webhook could not be sent to. The message is for who made it, and holds no address."""
+
+
 class SettingsError(FixableError):
     """A setting cannot be used; the message names it and what it may be."""
 

@@ -55,6 +55,7 @@ class Settings:
     trusted_proxies: tuple[Network, ...] = ()
     sso_file: Path | None = None
     prometheus: bool = False
+    webhook_networks: tuple[Network, ...] = ()
 
 
 DEFAULTS = Settings()
@@ -236,6 +237,13 @@ VARIABLES: tuple[Variable, ...] = (
         "sso_file",
         Path,
         "File of the providers of single sign-on, in TOML; needs `HWCI_BASE_URL`.",
+    ),
+    Variable(
+        "HWCI_WEBHOOK_NETWORKS",
+        "webhook_networks",
+        _networks,
+        "Own networks that webhooks may be sent to, such as `10.0.0.0/8`; without it only public"
+        " addresses.",
     ),
     Variable(
         "HWCI_PROMETHEUS",

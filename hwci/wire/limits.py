@@ -160,6 +160,15 @@ RUN_EVENTS_MAX = 1_000
 LIVE_TESTS_MAX = 10 * TESTS_MAX
 """Tests of one live run."""
 
+WEBHOOKS_MAX = 20
+"""Webhooks of an organization."""
+WEBHOOK_HOURS_MAX = 720
+"""Hours after which a webhook is sent that a merge is unchecked, or a box silent, at most."""
+WEBHOOK_EVENTS_OF = timedelta(days=90)
+"""What began longer ago than this is sent to no webhook."""
+DELIVERIES_KEPT = timedelta(days=180)
+"""A delivery of a webhook is kept for this time, longer than anything that it tells of."""
+
 EVENTS_KEPT = timedelta(hours=24)
 """A stream can be resumed from an event this old."""
 LOST_RUNS_KEPT = timedelta(days=7)

@@ -71,6 +71,8 @@ CALLS = {
     "tests list": "",
     "tests show": "i2c --product acme/firmware:sensor-fw --days 3650",
     "trends": "--days 3650",
+    "webhooks create": "https://chat.example/json",
+    "webhooks list": "",
     "whoami": "",
 }
 """The arguments of each command with --json."""
@@ -85,6 +87,7 @@ OTHERS = {
     "sessions end",
     "suite-config check",  # needs a checkout: test_suite_config.py
     "suite-config plan",
+    "webhooks deliveries",  # needs an event: test_webhooks.py
     "runs watch",  # a line for each event, as it comes: test_watch.py
 }
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from io import StringIO
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import pytest
 
@@ -59,6 +60,8 @@ TABLES = {
     "tests list": "",
     "tests show": f"{TEST} --product {REPO}:{SUITE}",
     "trends": "",
+    "webhooks deliveries": "ID",
+    "webhooks list": "",
 }
 
 
@@ -79,7 +82,18 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
                 job.send(calls.report_run(long_report(number, outcome)))
             job.send(calls.announce_merge(LONG_MERGE))
         play(running)
+        with Client(running.url, token=running.token) as person:
+            tell_of_a_failure(person, running.org_id)
         yield running
+
+
+def tell_of_a_failure(person: Client, org_id: UUID) -> None:
+    """Leave a delivery to a webhook, which is sent to no more."""
+    made = person.send(calls.create_webhook(org_id, f"https://{LONG}.example.invalid/"))
+    (failure, *_) = person.send(calls.other_failures(org_id)).items
+    person.send(calls.confirm_failure(org_id, failure.id))
+    person.send(calls.reset_failure(org_id, failure.id))
+    person.send(calls.change_webhook(org_id, made.id, enabled=False))
 
 
 LONG_MERGE = merge("c" * 40).model_copy(
@@ -113,7 +127,7 @@ def brief(text: str) -> str:
     return re.sub(r"\b([0-9a-f]{8})[0-9a-f-]{4,}\b", r"\1", text.replace(f"{REPO}:", ""))
 
 
-EMPTY = {"Run", "Subject", "Change"}
+EMPTY = {"Run", "Subject", "Change", "Error"}
 """Headers of columns that say nothing of the rows here: a terminal does not show them."""
 
 

@@ -22,6 +22,8 @@ from hwci.contract.vocabulary import (
     RunEnding,
     RunStatus,
     Trigger,
+    WebhookEvent,
+    WebhookForm,
 )
 from hwci.server.http.call import Handler, parameters_of
 from hwci.server.routes.table import ROUTES
@@ -64,6 +66,7 @@ BODIES = [
 ]
 VALUES: dict[str, Any] = {
     **PRODUCT,
+    "address": "https://chat.example/hook",
     "as_of": NOON,
     "at": NOON,
     "bad": "4567def",
@@ -79,10 +82,13 @@ VALUES: dict[str, Any] = {
     "device_token": "device",
     "email": "a@b",
     "end": NOON,
+    "enabled": False,
     "ending": RunEnding.FAILED,
+    "events": [WebhookEvent.SILENT],
     "failed_attempt": True,
     "failure_class": FailureClass.AMBIGUOUS,
     "flaked": True,
+    "form": WebhookForm.SLACK,
     "good": "0123abc",
     "hello_ok": False,
     "install_token": "token",
@@ -108,6 +114,7 @@ VALUES: dict[str, Any] = {
     "run_id": UUID(int=1),
     "search": "uart",
     "sha": "0123abc",
+    "silent_hours": 2,
     "sort": "-suite",
     "start": NOON,
     "status": RunStatus.LOST,
@@ -116,6 +123,7 @@ VALUES: dict[str, Any] = {
     "text": "new cable",
     "to_review": True,
     "unassigned": True,
+    "unchecked_hours": 8,
     "unsent": [UnsentChanges(sha="0123abc", changes=Changes(base_sha="fedcba9", commits=[]))],
     "verifier": "verifier",
     "zone": "Europe/Berlin",

@@ -29,6 +29,8 @@ OF_ITS_OWN_WORK = {
         "DECISIONS_SECONDS",
         "GUESSES_SECONDS",
         "KEYS_SECONDS",
+        "SEND_SECONDS",
+        "WATCH_SECONDS",
         "COME_BACK_SECONDS",
     ),
     "RETRY_AFTER_SECONDS",  # what it repeats

@@ -9,7 +9,16 @@ from enum import Enum
 from itertools import count
 from typing import Any
 
-from tests.server.tenants import ANNOUNCEMENT, CONFIGURATION, EVENTS, HEAD, Tenant, sign_in_of, tell
+from tests.server.tenants import (
+    ANNOUNCEMENT,
+    CONFIGURATION,
+    EVENTS,
+    HEAD,
+    WEBHOOK,
+    Tenant,
+    sign_in_of,
+    tell,
+)
 from tests.support.asking import bearer
 from tests.support.joining import join
 from tests.support.running import PASSWORD, RunningServer, report
@@ -79,6 +88,11 @@ def box_note(_: World) -> Any:
 def note_again(world: World, tenant: Tenant) -> None:
     url, path, owner = world.server.url, f"{tenant.path}/box-notes", bearer(tenant.owner)
     tenant.ids["box note"] = tell(url, "POST", path, owner, body=box_note(world))["id"]
+
+
+def webhook_again(world: World, tenant: Tenant) -> None:
+    url, path, owner = world.server.url, f"{tenant.path}/webhooks", bearer(tenant.owner)
+    tenant.ids["spare webhook"] = tell(url, "POST", path, owner, body=WEBHOOK)["id"]
 
 
 @dataclass(frozen=True)
@@ -184,6 +198,17 @@ ROWS = {
     f"GET {ORG}/box-notes": LIST,
     f"POST {ORG}/box-notes": Row(By.ADMIN, 201, body=box_note),
     f"DELETE {ORG}/box-notes/{{noteId}}": Row(By.ADMIN, 204, "box note", undo=note_again),
+    f"GET {ORG}/webhooks": Row(By.ADMIN, 200),
+    f"POST {ORG}/webhooks": Row(By.ADMIN, 201, body=always(WEBHOOK)),
+    f"PATCH {ORG}/webhooks/{{webhookId}}": Row(
+        By.ADMIN, 200, "webhook", body=always({"silentHours": 24})
+    ),
+    f"DELETE {ORG}/webhooks/{{webhookId}}": Row(By.ADMIN, 204, "spare webhook", undo=webhook_again),
+    f"GET {ORG}/webhooks/{{webhookId}}/deliveries": Row(By.ADMIN, 200, "webhook"),
+    # No delivery has the id of its webhook.
+    f"POST {ORG}/webhooks/{{webhookId}}/deliveries/{{deliveryId}}/resend": Row(
+        By.ADMIN, 404, "webhook"
+    ),
     "POST /api/boxes/install": Row(By.ANYONE, 401, body=always({"installToken": "unknown"})),
     "POST /api/box/heartbeat": Row(By.BOX, 204),
     "POST /api/box/runs": Row(By.BOX, 201, body=always(HEAD)),

@@ -35,6 +35,8 @@ HEAD = {
     if name not in {"box_key", "tests", "ended_at", "conclusion", "hello_ok"}
 }
 EVENTS = {"events": [{"type": "test", "id": "boot"}]}
+WEBHOOK = {"address": "http://127.0.0.1:9/hook", "events": ["box.silent"]}
+"""It is sent nothing: no box was heard of in the days that count."""
 ANNOUNCEMENT = {
     "repo_key": "acme/firmware",
     "sha": "f" * 40,
@@ -113,6 +115,7 @@ def found(server: RunningServer, name: str) -> Tenant:
     tell(url, "POST", "/api/auth/logout", body={"refreshToken": left["refreshToken"]})
     server.operate(SetCiMetrics(org_id=UUID(org_id), enabled=True))
     ids = _reported(url, path, by_owner, keys[0]["apiKey"])
+    hooks = _told(url, path, by_owner, ids["harness"])
     if name == OFF:
         server.operate(SetCiMetrics(org_id=UUID(org_id), enabled=False))
     return Tenant(
@@ -138,6 +141,7 @@ def found(server: RunningServer, name: str) -> Tenant:
             "live run": live["id"],
             "invite": invite["id"],
             **ids,
+            **hooks,
         },
     )
 
@@ -165,6 +169,21 @@ def _reported(url: str, path: str, by_owner: Header, key: str) -> dict[str, str]
         if one["runId"] == 1
     ]
     return {"real": ids["i2c"], "reviewed": ids["adc"], "harness": ids["spi"], "run": run}
+
+
+def _told(url: str, path: str, by_owner: Header, failure: str) -> dict[str, str]:
+    """Make two webhooks, of which one is sent that a failure was confirmed; from then on it is
+    sent nothing, so that nothing changes by itself. Return their ids.
+    """
+    wanted = {**WEBHOOK, "events": ["failure.real_bug"]}
+    hooks = [
+        tell(url, "POST", f"{path}/webhooks", by_owner, body=body) for body in (wanted, WEBHOOK)
+    ]
+    for deed in ("confirm", "reset"):
+        tell(url, "POST", f"{path}/ci-failures/{failure}/{deed}", by_owner)
+    first, spare = (hook["id"] for hook in hooks)
+    tell(url, "PATCH", f"{path}/webhooks/{first}", by_owner, body={"enabled": False})
+    return {"webhook": first, "spare webhook": spare}
 
 
 def _run(hour: int, failing: tuple[str, ...]) -> dict[str, Any]:

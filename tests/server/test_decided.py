@@ -18,6 +18,7 @@ from hwci.contract.vocabulary import FailureClass, Outcome, Role
 from hwci.engine.facts import Facts, Report
 from hwci.engine.history import OutOfTimeError, Scope
 from hwci.engine.page.reading import ResolvedTables, deciding, read_resolved
+from hwci.server.clock import system_clock
 from hwci.server.errors import OverloadedError
 from hwci.server.security.tokens import Claims
 from hwci.server.services.access import Member
@@ -117,7 +118,7 @@ async def test_what_a_page_decided_is_kept_and_counted_by_the_next() -> None:
     assert before is not None
     assert before.tiles.real_fw_bugs.ambiguous == 6
     assert await storage.read(settled) == 0
-    await Decisions(storage).keep()
+    await Decisions(storage, system_clock).keep()
     assert await storage.read(settled) == 6
     assert await metrics.page(MEMBER, query, Tags()) == before
     await storage.close()

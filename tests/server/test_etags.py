@@ -19,6 +19,7 @@ from hwci.contract.people import Actor
 from hwci.contract.vocabulary import ReviewAction, Role
 from hwci.engine.facts import Report, StoredReview
 from hwci.engine.history import Scope
+from hwci.server.clock import system_clock
 from hwci.server.errors import HwciServerError
 from hwci.server.routes.table import ROUTES
 from hwci.server.security.tokens import Claims
@@ -100,7 +101,7 @@ class Asking:
         self._seen = seen
         self._now = NOON
         self._services = {kind.__name__: kind(storage, lambda: self._now) for kind in SERVICES}
-        self._decisions = Decisions(storage)
+        self._decisions = Decisions(storage, system_clock)
         self.known = 0
 
     async def ask(self) -> None:

@@ -19,7 +19,7 @@ from aiohttp import web
 
 from hwci.contract.vocabulary import RunEventType, Trigger
 from hwci.server.app import sweeping
-from hwci.server.clock import Evenness
+from hwci.server.clock import Evenness, system_clock
 from hwci.server.errors import ConflictError, StorageBusyError
 from hwci.server.services.ci_metrics.decisions import Decisions
 from hwci.server.services.retention import Retention
@@ -533,7 +533,8 @@ def background(
     live: LiveScene, runs: LiveRuns, leads: Callable[[], bool] = lambda: True
 ) -> AsyncIterator[None]:
     """Return the background work of a server."""
-    beside = sweeping.sweeping(leads, runs, forgetting(live), (), nothing, Decisions(live.storage))
+    decisions = Decisions(live.storage, system_clock)
+    beside = sweeping.sweeping(leads, runs, forgetting(live), (), nothing, decisions)
     return beside(web.Application())
 
 

@@ -28,6 +28,7 @@ from hwci.ci.reporting.context import (
     hello_word,
     look_around,
 )
+from hwci.ci.reporting.digest import Digest, code, digest_text
 from hwci.ci.reporting.local import LocalItem, LocalResults, look
 from hwci.ci.reporting.local import markdown as local_markdown
 from hwci.ci.reporting.merge import announce_merges
@@ -39,6 +40,7 @@ __all__ = [
     "PROJECT_FILE",
     "CommandContext",
     "CommitKinds",
+    "Digest",
     "Done",
     "Job",
     "JobContext",
@@ -56,8 +58,10 @@ __all__ = [
     "between",
     "check_repository",
     "check_run",
+    "code",
     "comment",
     "describe_job",
+    "digest_text",
     "files_or_found",
     "hello_word",
     "job_of_commit",

@@ -39,6 +39,8 @@ LISTS: Mapping[str, str] = {
     "members invited": "",
     "invitations list": "",
     "keys list": "",
+    "webhooks list": "",
+    "webhooks deliveries": "",
     "sessions list": "",
     "profiles list": "",
     "spool list": "",

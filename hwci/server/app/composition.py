@@ -10,7 +10,8 @@ from pathlib import Path
 from aiohttp import web
 
 from hwci.server.app.fetching import Fetching
-from hwci.server.app.sweeping import sweeping
+from hwci.server.app.posting import Posting
+from hwci.server.app.sweeping import sending, sweeping
 from hwci.server.clock import Clock
 from hwci.server.errors import LimiterError
 from hwci.server.http.bodies.buffers import LargeBodies
@@ -56,8 +57,9 @@ def create_app(
 ) -> web.Application:
     """Put a server's application together; `protocol.SpecRunner` runs it."""
     passwords, fetching, bodies = Passwords(), Fetching(), LargeBodies()
+    posting = Posting(settings.webhook_networks)
     limiter = RateLimiter(clock, settings.valkey_url)
-    tools = Tools(storage, clock, passwords, signer, fetching, limiter, wheels)
+    tools = Tools(storage, clock, passwords, signer, fetching, posting, limiter, wheels)
     services = make_services(tools, settings)
     app = web.Application()
     app[BASE_URL] = settings.base_url or ""
@@ -75,6 +77,7 @@ def create_app(
         bodies.process.close()
         await asyncio.to_thread(passwords.close)
         await fetching.close()
+        await posting.close()
         await limiter.close()
 
     async def close_streams(_: web.Application) -> None:
@@ -91,6 +94,7 @@ def create_app(
             services.decisions,
         )
     )
+    app.cleanup_ctx.append(sending(storage.leads, services.watching, services.sending))
     app.on_shutdown.append(close_streams)
     app.on_cleanup.append(close)
     return app

@@ -43,9 +43,10 @@ from hwci.server.services.people.own_account import OwnAccount
 from hwci.server.services.people.sso import Sso
 from hwci.server.services.runs.live_runs import LiveRuns
 from hwci.server.services.runs.records import Runs
+from hwci.server.services.webhooks.webhooks import Webhooks
 from hwci.server.services.wheels import Wheels
 from hwci.wire.endpoint import Endpoint
-from hwci.wire.endpoints import accounts, boxes, ci, health, metrics, organizations, runs
+from hwci.wire.endpoints import accounts, boxes, ci, health, metrics, organizations, runs, webhooks
 from hwci.wire.failures import ReviewNote
 
 
@@ -111,6 +112,12 @@ ROUTES: Mapping[Endpoint, Handler] = {
     boxes.HEARTBEAT: Boxes.heartbeat,
     boxes.OPEN_RUN: LiveRuns.open,
     boxes.FEED_RUN: LiveRuns.feed,
+    webhooks.LIST_WEBHOOKS: Webhooks.listed,
+    webhooks.CREATE_WEBHOOK: Webhooks.create,
+    webhooks.CHANGE_WEBHOOK: Webhooks.change,
+    webhooks.REMOVE_WEBHOOK: Webhooks.remove,
+    webhooks.LIST_DELIVERIES: Webhooks.deliveries,
+    webhooks.RESEND_DELIVERY: Webhooks.resend,
     # The streams come before `{runId}`: the router takes the first that fits.
     runs.LIST_RUNS: Runs.listed,
     runs.FOLLOW_RUNS: server_sent_events,

@@ -50,6 +50,11 @@ class Signer:
         self._keys = SigningKeys(key, former)
         self._clock = clock
 
+    @property
+    def keys(self) -> SigningKeys:
+        """The present keys, for what else rests on them."""
+        return self._keys
+
     def change_keys(self, keys: SigningKeys) -> None:
         """Sign and read with other keys from now on."""
         self._keys = keys

@@ -9,6 +9,7 @@ from typing import TypeVar
 from hwci.server.clock import Clock, Evenness
 from hwci.server.security.passwords import Passwords
 from hwci.server.security.rate_limiter import RateLimiter
+from hwci.server.security.sealing import Seals
 from hwci.server.security.signing import Signer
 from hwci.server.security.tokens import AccessTokens
 from hwci.server.services.access import Access
@@ -48,6 +49,9 @@ from hwci.server.services.runs.live_runs import LiveRuns
 from hwci.server.services.runs.records import Runs
 from hwci.server.services.runs.streams import Streams
 from hwci.server.services.shared_answers import SharedAnswers
+from hwci.server.services.webhooks.sending import Post, Sending
+from hwci.server.services.webhooks.watching import Watching
+from hwci.server.services.webhooks.webhooks import Webhooks
 from hwci.server.services.wheels import Wheels
 from hwci.server.settings import Settings
 from hwci.server.storage.ports import Storage
@@ -91,10 +95,13 @@ class Services:
     retention: Retention
     reviews: Reviews
     runs: Runs
+    sending: Sending
     shared_answers: SharedAnswers
     sso: Sso
     streams: Streams
     trends: Trends
+    watching: Watching
+    webhooks: Webhooks
     wheels: Wheels
 
     def bound(self, handler: Callable[..., Result]) -> Callable[..., Result]:
@@ -116,6 +123,7 @@ class Tools:
     passwords: Passwords
     signer: Signer
     fetch: Fetch
+    post: Post
     limiter: RateLimiter
     wheels: Wheels
 
@@ -125,6 +133,7 @@ def make_services(tools: Tools, settings: Settings) -> Services:
     storage, clock, signer = tools.storage, tools.clock, tools.signer
     tokens = AccessTokens(signer)
     access = Access(storage, tokens)
+    seals = Seals(signer)
     return Services(
         access=access,
         accounts=Accounts(storage, clock, tools.passwords, tokens, settings.registration),
@@ -133,7 +142,7 @@ def make_services(tools: Tools, settings: Settings) -> Services:
         bisections=Bisections(storage, clock),
         boxes=Boxes(storage, clock),
         commits=Commits(storage, clock),
-        decisions=Decisions(storage),
+        decisions=Decisions(storage, clock),
         explanations=Explanations(storage, clock),
         flaky_tests=FlakyTests(storage, clock),
         handover=Handover(storage, clock, signer, tokens),
@@ -158,9 +167,12 @@ def make_services(tools: Tools, settings: Settings) -> Services:
         retention=Retention(storage, Evenness(clock)),
         reviews=Reviews(storage, clock),
         runs=Runs(storage, clock),
+        sending=Sending(storage, clock, seals, tools.post, settings.base_url),
         shared_answers=SharedAnswers(),
         sso=Sso(storage, clock, signer, tokens, settings, tools.fetch),
         streams=Streams(storage, clock, access),
         trends=Trends(storage, clock),
+        watching=Watching(storage, clock, seals),
+        webhooks=Webhooks(storage, clock, seals),
         wheels=tools.wheels,
     )

@@ -33,6 +33,8 @@ class Retention:
         await self._delete(lambda w: w.drop_events, now - limits.EVENTS_KEPT, ROWS_AT_ONCE)
         await self._delete(lambda w: w.drop_lost_runs, now - limits.LOST_RUNS_KEPT, RUNS_AT_ONCE)
         await self._delete(lambda w: w.drop_invites, now - limits.INVITES_KEPT, ROWS_AT_ONCE)
+        before = now - limits.DELIVERIES_KEPT
+        await self._delete(lambda w: w.drop_deliveries, before, ROWS_AT_ONCE)
         await self._delete(lambda w: w.drop_refresh_tokens, now, ROWS_AT_ONCE)
 
     async def _delete(self, drop: Callable[[Writer], Drop], before: datetime, most: int) -> None:

@@ -11,8 +11,8 @@ every query carries it, for every table. The exceptions identify the caller, bef
 is known: a user by id, e-mail or identity, that user's memberships, a sign-in by id or
 by its user, a refresh token by its digest or by its user, an invitation by its digest, id or
 e-mail, a key or an install token by its digest. And the service's own housekeeping covers all
-organizations: lost runs, old data to delete, the list of organizations, and the chain of the
-audit log.
+organizations: lost runs, old data to delete, the list of organizations, webhooks and what is due
+to them, and the chain of the audit log.
 """
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -50,6 +50,7 @@ from hwci.server.storage.records import (
     RunFilter,
     SentKind,
 )
+from hwci.server.storage.webhook_ports import Webhooks, WebhooksWriter
 
 AKey = TypeVar("AKey", bound=Key)
 Result = TypeVar("Result")
@@ -319,9 +320,9 @@ class RecordsWriter(Records, Protocol):
     def put_config(self, org_id: UUID, config: SuiteConfig, at: datetime) -> None:
         """Keep a configuration; the product's earlier one is replaced."""
 
-    def keep_decisions(self, decided: Decided) -> None:
+    def keep_decisions(self, decided: Decided) -> bool:
         """Keep what was decided about episodes of a history, so that it need not be decided again;
-        nothing, if the history has changed since.
+        nothing, and return False, if the history has changed since.
         """
 
     def drop_replaced(self, org_id: UUID, before: datetime) -> None:
@@ -357,7 +358,7 @@ class AuditWriter(Audit, Protocol):
         """Append an entry."""
 
 
-class Reader(Accounts, Sessions, Keys, Boxes, Runs, Records, Audit, Protocol):
+class Reader(Accounts, Sessions, Keys, Boxes, Runs, Records, Audit, Webhooks, Protocol):
     """All reads of one snapshot."""
 
 
@@ -370,6 +371,7 @@ class Writer(
     RunsWriter,
     RecordsWriter,
     AuditWriter,
+    WebhooksWriter,
     Protocol,
 ):
     """All reads and writes of one transaction."""

@@ -2,7 +2,7 @@
 """What storage keeps beside the engine's facts, as values: accounts, keys, boxes, live runs, events
 and the audit log.
 
-Secrets are here only as digests. All times are aware and in UTC.
+Secrets are here only as digests, or sealed. All times are aware and in UTC.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,11 +15,14 @@ from hwci.contract.boxes.boxes import BoxNote
 from hwci.contract.people import Actor
 from hwci.contract.runs.commits import ChangeList
 from hwci.contract.vocabulary import (
+    DeliveryStatus,
     Role,
     RunEnding,
     RunEventType,
     RunStatus,
     Trigger,
+    WebhookEvent,
+    WebhookForm,
 )
 from hwci.engine.facts import Product
 from hwci.engine.history import Decision, Episode
@@ -205,6 +208,47 @@ class ReaderKey(Key):
     """A key that reads what CI reported: of these products, or of all if there are none."""
 
     products: tuple[Product, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Webhook:
+    """An address of others that events of an organization are sent to. `sealed`: the address and
+    the secret, which only a server can read; `host`: what is shown of the address. `repo_key` and
+    `suite`: the product whose events it gets; None: all.
+    """
+
+    id: UUID
+    org_id: UUID
+    host: str
+    sealed: bytes
+    form: WebhookForm
+    events: tuple[WebhookEvent, ...]
+    repo_key: str | None
+    suite: str | None
+    unchecked_hours: int
+    silent_hours: int
+    enabled: bool
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """An event on its way to a webhook. `id`: of the event. `about`: what it is about; events about
+    one thing arrive in their order. `due_at`: when it is sent next; None: it is not sent any more.
+    `error`: why the last attempt failed.
+    """
+
+    org_id: UUID
+    webhook_id: UUID
+    id: UUID
+    event: WebhookEvent
+    about: str
+    at: datetime
+    data: Mapping[str, object]
+    status: DeliveryStatus
+    attempts: int
+    due_at: datetime | None
+    error: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

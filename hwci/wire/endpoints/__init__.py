@@ -6,7 +6,17 @@ from importlib import import_module
 
 from hwci.wire.endpoint import Endpoint
 
-ROOMS = ("ci", "accounts", "organizations", "boxes", "runs", "metrics", "analysis", "health")
+ROOMS = (
+    "ci",
+    "accounts",
+    "organizations",
+    "boxes",
+    "webhooks",
+    "runs",
+    "metrics",
+    "analysis",
+    "health",
+)
 """The subjects, in the order of the documents. A program that needs few imports these alone."""
 
 

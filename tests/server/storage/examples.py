@@ -9,12 +9,22 @@ from hwci.contract.people import Actor
 from hwci.contract.runs.commits import ChangeList, Commit
 from hwci.contract.runs.merges import Merge
 from hwci.contract.runs.products import Links, Targets
-from hwci.contract.vocabulary import Outcome, ReviewAction, Role, Trigger, Verdict
+from hwci.contract.vocabulary import (
+    DeliveryStatus,
+    Outcome,
+    ReviewAction,
+    Role,
+    Trigger,
+    Verdict,
+    WebhookEvent,
+    WebhookForm,
+)
 from hwci.engine.facts import FailureKey, Lane, Product, Report, StoredReview, SuiteConfig, TestItem
 from hwci.server.storage.records import (
     AuditEntry,
     Box,
     CiKey,
+    Delivery,
     Identity,
     Invite,
     LiveRun,
@@ -25,6 +35,7 @@ from hwci.server.storage.records import (
     RunHead,
     Session,
     User,
+    Webhook,
     box_note,
 )
 
@@ -47,6 +58,27 @@ READER_KEY = ReaderKey(
 )
 BOX = Box(UUID(int=51), ACME.id, "b1", NOON, b"install", NOON + timedelta(hours=24))
 BOX_NOTE = box_note(ACME.id, "b1", NOON, "größer", Actor(ADA.id, "Ada"))
+WEBHOOK = Webhook(
+    id=UUID(int=81),
+    org_id=ACME.id,
+    host="chat.example",
+    sealed=b"sealed",
+    form=WebhookForm.SLACK,
+    events=(WebhookEvent.SILENT, WebhookEvent.REAL_BUG),
+    repo_key="fw",
+    suite=None,
+    unchecked_hours=8,
+    silent_hours=2,
+    enabled=True,
+    created_at=NOON,
+)
+DELIVERY = Delivery(
+    *(ACME.id, WEBHOOK.id, UUID(int=82), WebhookEvent.SILENT, "box b1", NOON),
+    data={"text": "größer"},
+    status=DeliveryStatus.WAITING,
+    attempts=0,
+    due_at=NOON,
+)
 ENTRY = AuditEntry(UUID(int=41), NOON, ADA.id, "confirm", "failure", {"reason": "größer"})
 
 PASS = TestItem("boot", Outcome.PASS, 1, 0.25)

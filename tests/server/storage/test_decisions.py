@@ -12,6 +12,7 @@ import pytest
 from hwci.contract.vocabulary import Role
 from hwci.engine.full_history import FullHistory
 from hwci.engine.page.overview import read_page
+from hwci.server.clock import system_clock
 from hwci.server.security.tokens import Claims
 from hwci.server.services.access import Member
 from hwci.server.services.analysis.trends import Trends
@@ -79,7 +80,7 @@ async def test_after_many_reports_the_first_page_decides_nothing(storage: Storag
     await send(storage, 200)
     assert len(await undecided(storage)) == 100 * len(TESTS)
 
-    await Decisions(storage).make()
+    await Decisions(storage, system_clock).make()
 
     await page_has_nothing_to_decide(storage)
 
@@ -106,10 +107,10 @@ async def test_what_was_decided_before_a_kill_is_kept_the_newest_first(
     with monkeypatch.context() as killing:
         killing.setattr(storage, "take_decided", take_or_die)
         with pytest.raises(KilledError):
-            await Decisions(storage).make()
+            await Decisions(storage, system_clock).make()
     assert await undecided(storage) == before[2:]
 
-    await Decisions(storage).make()
+    await Decisions(storage, system_clock).make()
 
     await page_has_nothing_to_decide(storage)
 
@@ -131,7 +132,7 @@ async def test_what_comes_while_it_is_decided_makes_it_be_decided_again(
         return await write(work, **how)
 
     monkeypatch.setattr(storage, "write", after_others)
-    await Decisions(storage).make()
+    await Decisions(storage, system_clock).make()
 
     await page_has_nothing_to_decide(storage)
 
@@ -141,7 +142,7 @@ async def test_only_what_changed_since_is_looked_at(
 ) -> None:
     await configure(storage)
     await send(storage, 20)
-    making, looked = Decisions(storage), []
+    making, looked = Decisions(storage, system_clock), []
     look = Transaction.undecided
 
     def counted(self: Transaction, org_id: UUID, most: int) -> Any:
@@ -166,7 +167,7 @@ async def test_a_decision_that_is_not_kept_for_its_length_is_not_made_again_to_b
     await configure(storage)
     await send(storage, 20)
 
-    await Decisions(storage).make()
+    await Decisions(storage, system_clock).make()
 
     assert await undecided(storage) == []
     rows = await storage.read(
@@ -181,7 +182,7 @@ async def test_what_an_answer_beside_the_rules_decided_is_kept(storage: Storage)
     half = minute(10 * 60)
     query = PeriodQuery.model_validate({"start": half, "as_of": half + timedelta(hours=9)})
     await Trends(storage, lambda: NOON).against_before(MEMBER, query, Tags())
-    await Decisions(storage).keep()
+    await Decisions(storage, system_clock).keep()
 
     left = await undecided(storage)
     assert len(left) < 10 * len(TESTS)

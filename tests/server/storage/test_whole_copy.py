@@ -39,6 +39,7 @@ from tests.server.storage.examples import (
     ADA,
     BOX,
     BOX_NOTE,
+    DELIVERY,
     ENTRY,
     IDENTITY,
     INVITE,
@@ -50,6 +51,7 @@ from tests.server.storage.examples import (
     REPORT,
     SESSION,
     TOKEN,
+    WEBHOOK,
 )
 from tests.server.storage.histories import HistoryDraw
 from tests.support.databases import DRIVERS, Server
@@ -137,6 +139,8 @@ def add_live_run(writer: Writer) -> None:
     writer.put_report(ACME.id, replace(REPORT, conclusion="another"), NOON)  # one was replaced
     writer.add_box(BOX)
     writer.add_box_note(ACME.id, BOX_NOTE)
+    writer.put_webhook(WEBHOOK)
+    writer.add_delivery(DELIVERY)
     writer.put_live_run(LIVE_RUN)
     live = RunTest("boot", Outcome.PASS, 1)
     writer.put_live_tests(ACME.id, LIVE_RUN.id, [live])
@@ -174,6 +178,8 @@ async def shown(where: Location) -> list[object]:
             reader.live_run(ACME.id, LIVE_RUN.id),
             reader.live_tests(ACME.id, LIVE_RUN.id),
             reader.events(ACME.id, 0, 99),
+            reader.webhooks(ACME.id, 0, 99),
+            reader.deliveries(ACME.id, WEBHOOK.id, 0, 99),
         ]
 
     async with opened(where) as storage:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Decides failures before a page asks, and keeps what pages had to decide (ADR 0004).
+"""Decides failures before a page asks, and keeps what pages had to decide (ADR 0004). What is kept
+is told to webhooks in the same transaction.
 
 This module decides when, for how long, and which first: what organizations got since, in turns, the
 newest failures first. The class of a failure is a rule (`hwci/engine`).
@@ -8,13 +9,17 @@ newest failures first. The class of a failure is a rule (`hwci/engine`).
 import asyncio
 import logging
 from collections import deque
+from datetime import datetime
 from functools import partial
 from time import thread_time
 from uuid import UUID
 
 from hwci.engine.page.reading import deciding
+from hwci.server.clock import Clock
 from hwci.server.deadline import ANSWER_SECONDS
 from hwci.server.errors import HwciServerError
+from hwci.server.services import Service
+from hwci.server.services.webhooks.events import tell_decided
 from hwci.server.storage.ports import Reader, Storage, Writer
 from hwci.server.storage.records import Decided
 
@@ -30,11 +35,11 @@ _WAIT_SECONDS = 10 * ANSWER_SECONDS
 """A turn waits longer than any page: it is done behind them."""
 
 
-class Decisions:
+class Decisions(Service):
     """The decisions of all organizations."""
 
-    def __init__(self, storage: Storage) -> None:
-        self._storage = storage
+    def __init__(self, storage: Storage, clock: Clock) -> None:
+        super().__init__(storage, clock)
         self._done: dict[UUID, bytes] = {}  # the state in which nothing was left to decide
 
     async def keep(self) -> None:
@@ -74,7 +79,7 @@ class Decisions:
         """Keep what was decided; return whether storage took all of it."""
         taken = True
         for decided in self._storage.take_decided():
-            write = partial(_write, decided)
+            write = partial(_write, decided, self._clock())
             try:
                 await self._storage.write(write, organization=decided.org_id)
             except HwciServerError as error:
@@ -84,5 +89,6 @@ class Decisions:
         return taken
 
 
-def _write(decided: Decided, writer: Writer) -> None:
-    writer.keep_decisions(decided)
+def _write(decided: Decided, now: datetime, writer: Writer) -> None:
+    if writer.keep_decisions(decided):
+        tell_decided(writer, decided, now)

@@ -19,6 +19,7 @@ from hwci.server.errors import ConflictError, NotFoundError
 from hwci.server.services import Service
 from hwci.server.services.access import ADMINS, Member, role_now
 from hwci.server.services.audit import entry_of, name_of
+from hwci.server.services.webhooks.events import tell_confirmed
 from hwci.server.storage.ports import Writer
 from hwci.wire.analysis.causes import OneReview, ReviewsBody, ReviewStep
 from hwci.wire.failures import ReviewNote
@@ -111,6 +112,8 @@ def _carry_out(writer: Writer, member: Member, now: datetime, decided: _Decided)
     writer.add_audit(
         org_id, entry_of(member.user, now, decided.action or RESET, decided.failure_id, **details)
     )
+    if decided.action is ReviewAction.CONFIRM:
+        tell_confirmed(writer, org_id, after, name_of(by), now)
     return after
 
 

@@ -178,9 +178,11 @@ class RecordRows(Rows):
     def replaced(self, org_id: UUID, before: datetime) -> Mapping[SentKind, int]:
         return replaced.counts(self._connection, org_id.bytes, before)
 
-    def keep_decisions(self, decided: Decided) -> None:
-        if self.version(decided.org_id) == decided.version:
+    def keep_decisions(self, decided: Decided) -> bool:
+        is_present = self.version(decided.org_id) == decided.version
+        if is_present:
             EpisodeAnswers(self._connection, decided.org_id).keep(decided.values())
+        return is_present
 
     def drop_replaced(self, org_id: UUID, before: datetime) -> None:
         replaced.drop(self._connection, org_id.bytes, before)

@@ -9,6 +9,7 @@ from hwci.server.storage.sql.accounts.users import AccountRows, KeyRows
 from hwci.server.storage.sql.records import RecordRows
 from hwci.server.storage.sql.runs.events import EventRows
 from hwci.server.storage.sql.runs.runs import RunRows
+from hwci.server.storage.sql.webhooks import WebhookRows
 
 
 class Transaction(
@@ -23,5 +24,6 @@ class Transaction(
     EventRows,
     AuditRows,
     RecordRows,
+    WebhookRows,
 ):
     """A `Writer` over one connection; on a connection that refuses to write, a `Reader`."""

@@ -595,3 +595,47 @@ CREATE TABLE event (
   PRIMARY KEY (org_id, number)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX event_run ON event (org_id, run_id, number);
+
+
+-- Webhooks, and the events on their way to them
+
+-- `sealed`: address and secret, encrypted by the servers' key. `events`: JSON, a list. `repo_key` and `suite`
+-- NULL: of all products.
+CREATE TABLE webhook (
+  org_id BLOB NOT NULL REFERENCES organization (id),
+  id BLOB NOT NULL,
+  host TEXT NOT NULL,
+  sealed BLOB NOT NULL,
+  form TEXT NOT NULL,
+  events TEXT NOT NULL,
+  repo_key TEXT,
+  suite TEXT,
+  unchecked_hours INTEGER NOT NULL,
+  silent_hours INTEGER NOT NULL,
+  enabled INTEGER NOT NULL,
+  created_at INTEGER NOT NULL,
+  PRIMARY KEY (org_id, id)
+) STRICT;
+
+-- Filled in the transaction of the event. `number`: the order of events. `due_at`: when it is sent next; NULL:
+-- it is delivered, or given up.
+CREATE TABLE delivery (
+  number INTEGER PRIMARY KEY,
+  org_id BLOB NOT NULL,
+  webhook_id BLOB NOT NULL,
+  id BLOB NOT NULL,
+  event TEXT NOT NULL,
+  about TEXT NOT NULL,
+  at INTEGER NOT NULL,
+  data TEXT NOT NULL,
+  status TEXT NOT NULL,
+  attempts INTEGER NOT NULL,
+  due_at INTEGER,
+  error TEXT,
+  UNIQUE (org_id, webhook_id, id)
+) STRICT;
+CREATE INDEX delivery_list ON delivery (org_id, webhook_id, number);
+CREATE INDEX delivery_due ON delivery (org_id, webhook_id, due_at) WHERE due_at IS NOT NULL;
+CREATE INDEX delivery_about ON delivery (org_id, webhook_id, about, number)
+  WHERE due_at IS NOT NULL;
+CREATE INDEX delivery_old ON delivery (at) WHERE due_at IS NULL;
