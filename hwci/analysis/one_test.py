@@ -34,6 +34,7 @@ from hwci.contract.vocabulary import Outcome
 from hwci.engine.facts import TestKey
 from hwci.engine.page.over_time import BOXES_MAX
 from hwci.engine.periods import Period
+from hwci.engine.rules.changes import last_place
 
 
 class Did(StrEnum):
@@ -194,12 +195,11 @@ def _marks(
 
 
 def _subjects(history: RecordedRuns, repo_key: str, shas: Collection[str]) -> Mapping[str, str]:
+    """Return the subject of each of these commits, as the first list with it has it."""
     listings = history.first_listing(repo_key, [*shas])
     return {
-        commit.sha: commit.subject
-        for changes in listings.values()
-        for commit in changes.commits
-        if commit.sha in shas
+        sha: changes.commits[last_place(changes.commits, sha)].subject
+        for sha, changes in listings.items()
     }
 
 

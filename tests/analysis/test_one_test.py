@@ -138,6 +138,17 @@ def test_commits_are_marked_where_they_ran_the_test_first_by_the_last_of_them() 
     assert [*map(astuple, marks)] == [(1, 2, "b", "Change b"), (8, 1, "c", "")]
 
 
+def test_a_commit_has_the_subject_of_the_first_list_with_it_whatever_later_ones_call_it() -> None:
+    renamed = replace(commit("a"), subject="Another")
+    later = [
+        report(f"{sha}:P", 2 + at, sent=changes("z", renamed, commit(sha)))
+        for at, sha in enumerate("bcdefgh")
+    ]
+    marks = found(report("a:P", 1, sent=changes("z", commit("a"))), *later).commits
+
+    assert [mark.subject for mark in marks if mark.sha == "a"] == ["Change a"]
+
+
 def test_a_retry_and_a_run_again_are_told_by_what_they_gave() -> None:
     shown = found(
         report("a:F2", 1),
