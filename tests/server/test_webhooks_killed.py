@@ -59,11 +59,11 @@ async def serving(server: RunningServer) -> AsyncIterator[str]:
     )
     assert process.stderr is not None
     try:
-        address = None
+        address, lines = None, list[str]()
         while address is None:  # a server that was killed may warn first
-            line = (await process.stderr.readline()).decode()
-            assert line, "it ended"
-            address = re.search(r"http://127\.0\.0\.1:\d+", line)
+            lines.append((await process.stderr.readline()).decode())
+            assert lines[-1], lines
+            address = re.search(r"http://127\.0\.0\.1:\d+", lines[-1])
         yield address[0]
     finally:
         process.kill()

@@ -27,6 +27,9 @@ DEEDS = {
     "box.installed": ("was installed with a new key", "bench-7"),
     "ci_key.created": ("created a CI key", "nightly"),
     "ci_key.revoked": ("revoked a CI key", "nightly"),
+    "webhook.created": ("made a webhook", "chat.example"),
+    "webhook.changed": ("changed a webhook", "chat.example"),
+    "webhook.removed": ("removed a webhook", "chat.example"),
     "member.role": ("changed a role", "member@example.org"),
     "member.removed": ("removed a member", "member@example.org"),
     "invite.created": ("invited somebody", "new@example.org"),
@@ -47,6 +50,9 @@ def do_all(own: Site) -> None:
     member("DELETE", box)
     made = member("POST", "ci-keys", {"name": "nightly"}).json["id"]
     member("DELETE", f"ci-keys/{made}")
+    hook = member("POST", "webhooks", {"address": "https://chat.example/"}).json["id"]
+    member("PATCH", f"webhooks/{hook}", {"silentHours": 2})
+    member("DELETE", f"webhooks/{hook}")
     people = {one["user"]["email"]: one["user"]["id"] for one in own.ask("members")["items"]}
     member("PATCH", f"members/{people[MEMBER_EMAIL]}", {"role": "admin"})
     member("DELETE", f"members/{people[MEMBER_EMAIL]}")

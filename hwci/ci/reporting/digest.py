@@ -29,9 +29,8 @@ _NAME_MAX = 200
 
 @dataclass(frozen=True, slots=True)
 class Digest:
-    """The answers that a digest is written from. `flaky`: tests of which a flake was
-    seen. `before`: the boxes of an earlier period, which
-    ends where the other begins.
+    """The answers that a digest is written from. `flaky`: tests of which a flake was seen.
+    `before`: the boxes of an earlier period, which ends where the other begins.
     """
 
     title: str

@@ -29,10 +29,10 @@ def digest(
     product: options.Product = None,
     repo: options.Repo = None,
     as_of: options.AsOf = None,
-    md: Markdown = True,  # noqa: ARG001 - so that another form may come
+    md: Markdown = True,  # noqa: ARG001 - the only form
 ) -> None:
-    """Write a day or a week in Markdown, for mail and chat: what broke, was fixed, and did not
-    run.
+    """Write a day or a week in Markdown, for mail and chat: what broke, what was fixed, what did
+    not run.
 
     A bench is listed if it ran in the weeks before, and not in these days. With HWCI_READER_KEY,
     cron needs no sign-in.

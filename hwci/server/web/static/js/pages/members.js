@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The members of an organization, and who is invited to it (contract, "Organizations"). Owners and admins
-// invite and withdraw; everyone can leave.
+// invite and withdraw, and see what webhooks are told; everyone can leave.
 
 import { go } from "../address.js";
 import { remove } from "../api.js";
@@ -11,6 +11,7 @@ import { isAdmin } from "../parts/frame/roles.js";
 import { PagedTable } from "../parts/table/table.js";
 import { ExactTimes, LongName, Time } from "../parts/values/values.js";
 import { Invite, InviteLink } from "./members/inviting.js";
+import { Webhooks } from "./members/webhooks.js";
 
 /** The page. `put(me)`: the person has left. */
 export function Members({ address, orgId, organization, me, put }) {
@@ -47,6 +48,7 @@ export function Members({ address, orgId, organization, me, put }) {
       <${PagedTable} ...${table} name="invited" label="Open invitations" thing="invitation" path=${`${base}/invites`} turn=${turn}
         columns=${invited} empty="There are no open invitations. An invited person becomes a member by accepting." />
     </section>`}
+    ${may && html`<${Webhooks} base=${base} />`}
     <${Leaving} name=${organization.name} leave=${leave} />
   `;
 }
