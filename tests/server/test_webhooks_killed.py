@@ -83,7 +83,7 @@ class Crooked:
         way = self._chance.random()
         if way < 0.1:
             return web.Response(status=500)
-        if 0.2 <= way < 0.25:
+        if 0.2 <= way < 0.21:
             await asyncio.sleep(0.7)  # longer than a server waits
         if way >= 0.2:
             self.taken.append(came.id)
