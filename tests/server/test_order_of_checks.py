@@ -58,9 +58,22 @@ def send(server: RunningServer, route: Endpoint, *headers: Header, org_id: objec
 
 def send_query(server: RunningServer, route: Endpoint, query: str) -> Reply:
     """Send a query with a body that passes, where the route takes one: it is looked at first."""
-    path = path_of(route, server.org_id) + query
+    path = path_of(route, server.org_id)
+    if "{webhookId}" in path:  # a list of what it was sent
+        path = path.replace("{webhookId}", webhook(server))
+    path += query
     body = CONFIGURATION if route.body else None
     return ask(server.url, route.method, path, credential(server, route), json_body=body)
+
+
+def webhook(server: RunningServer) -> str:
+    """Return the id of a webhook: the first, made if there is none."""
+    path = f"/api/orgs/{server.org_id}/webhooks"
+    known = ask(server.url, "GET", path, bearer(server.token)).json["items"]
+    if known:
+        return str(known[0]["id"])
+    body = {"address": "https://chat.example/"}
+    return str(ask(server.url, "POST", path, bearer(server.token), json_body=body).json["id"])
 
 
 def credential(server: RunningServer, route: Endpoint) -> Header:
@@ -344,7 +357,7 @@ def test_a_page_past_the_end_is_empty(server: RunningServer, route: Endpoint) ->
     assert (found[items], found["page"]) == ([], 2**63 - 1)
 
 
-NOTHING = {"keyId": "key", "failureId": "Failure", "boxId": "Box"}
+NOTHING = {"keyId": "key", "failureId": "Failure", "boxId": "Box", "webhookId": "Webhook"}
 
 
 @pytest.mark.parametrize("text", ["x", "00000000-0000-0000-0000-000000000000"])
@@ -361,7 +374,7 @@ def test_an_id_of_nothing_is_404(
         {"unsent": []} if route.reads else None
     )  # it is looked at first
     if route.method == "PATCH":
-        body = {"name": "other"}
+        body = {"enabled": True} if name == "webhookId" else {"name": "other"}
     reply = ask(server.url, route.method, path, bearer(server.token), json_body=body)
 
     kind = re.findall("(ci|reader)-keys", route.path)

@@ -171,8 +171,13 @@ def test_a_limit_stands_in_the_openapi_document(service: Service, row: str) -> N
 
 @shows(PAGES)
 def test_every_list_gives_20_unless_asked_otherwise_and_at_most_100(service: Service) -> None:
+    org = f"/api/orgs/{service.org_id}"
+    body = {"address": "https://chat.example/"}
+    made = ask(service.url, "POST", f"{org}/webhooks", bearer(service.token), json_body=body)
+
     def read(path: str, query: str = "") -> Reply:
-        address = f"{path.replace('{orgId}', str(service.org_id))}?{query}"
+        whole = path.replace("/api/orgs/{orgId}", org).replace("{webhookId}", made.json["id"])
+        address = f"{whole}?{query}"
         return ask(service.url, "GET", address, bearer(service.token))
 
     lists = list_paths(ask(service.url, "GET", "/api/openapi.json").json)
