@@ -26,7 +26,7 @@ from tests.server.storage.examples import ACME, NOON, OTHER
 from tests.server.storage.histories import HistoryDraw
 from tests.support.databases import ON_POSTGRESQL, query
 
-STEP = "0003_later"
+STEP = "0002_later"
 STATEMENTS = (
     "ALTER TABLE box_note ADD COLUMN later TEXT",
     "DELETE FROM failure",
@@ -50,14 +50,12 @@ def learn_step(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make this program one of a later version, until `monkeypatch.undo`."""
     before, table, after = schema.schema().partition("CREATE TABLE box_note (")
     later = before + table + after.replace(LAST, f"{LAST}  later TEXT,\n", 1)
-    monkeypatch.setattr(schema, "STEPS", {**schema.STEPS, STEP: take_step})
+    monkeypatch.setattr(schema, "STEPS", {STEP: take_step})
     monkeypatch.setattr(connections, "schema", lambda: later)
     if ON_POSTGRESQL:
         from hwci.server.storage.postgresql import schema as of_postgresql
 
-        monkeypatch.setattr(
-            of_postgresql, "STEPS", {**of_postgresql.STEPS, STEP: "; ".join(STATEMENTS)}
-        )
+        monkeypatch.setattr(of_postgresql, "STEPS", {STEP: "; ".join(STATEMENTS)})
 
 
 def fill(writer: Writer) -> None:
@@ -96,7 +94,7 @@ async def test_a_step_is_taken_when_a_database_is_opened_and_then_an_older_hwci_
 async def test_the_step_that_an_empty_file_lacks_is_the_schema(tmp_path: Path) -> None:
     path = tmp_path / "hwci.db"
     path.touch()
-    assert list(missing_steps(path)) == ["0001_schema", "0002_webhooks"]
+    assert list(missing_steps(path)) == ["0001_schema"]
     assert path.read_bytes() == b""
 
     await open_storage(path).close()
@@ -111,7 +109,7 @@ def test_a_step_that_fails_leaves_a_file_as_it_was(
     open_writer(path).close()
     before = path.read_bytes()
     learn_step(monkeypatch)
-    monkeypatch.setattr(schema, "STEPS", {**schema.STEPS, STEP: fail_in_the_middle})
+    monkeypatch.setattr(schema, "STEPS", {STEP: fail_in_the_middle})
 
     with pytest.raises(Exception, match="doesn't exist"):
         open_writer(path)

@@ -16,53 +16,7 @@ if TYPE_CHECKING:
 
 APPLICATION_ID = 0x68776331  # "hwc1"
 
-_WEBHOOKS = """
-CREATE TABLE webhook (
-  org_id BLOB NOT NULL REFERENCES organization (id),
-  id BLOB NOT NULL,
-  host TEXT NOT NULL,
-  sealed BLOB NOT NULL,
-  form TEXT NOT NULL,
-  events TEXT NOT NULL,
-  repo_key TEXT,
-  suite TEXT,
-  unchecked_hours INTEGER NOT NULL,
-  silent_hours INTEGER NOT NULL,
-  enabled INTEGER NOT NULL,
-  created_at INTEGER NOT NULL,
-  PRIMARY KEY (org_id, id)
-) STRICT;
-
-CREATE TABLE delivery (
-  number INTEGER PRIMARY KEY,
-  org_id BLOB NOT NULL,
-  webhook_id BLOB NOT NULL,
-  id BLOB NOT NULL,
-  event TEXT NOT NULL,
-  about TEXT NOT NULL,
-  at INTEGER NOT NULL,
-  data TEXT NOT NULL,
-  status TEXT NOT NULL,
-  attempts INTEGER NOT NULL,
-  due_at INTEGER,
-  error TEXT,
-  UNIQUE (org_id, webhook_id, id)
-) STRICT;
-CREATE INDEX delivery_list ON delivery (org_id, webhook_id, number);
-CREATE INDEX delivery_due ON delivery (org_id, webhook_id, due_at) WHERE due_at IS NOT NULL;
-CREATE INDEX delivery_about ON delivery (org_id, webhook_id, about, number)
-  WHERE due_at IS NOT NULL;
-CREATE INDEX delivery_old ON delivery (at) WHERE due_at IS NULL;
-"""
-
-
-def _add_webhooks(tables: "Database") -> None:
-    for statement in _WEBHOOKS.split(";"):
-        if statement.strip():
-            tables.execute(statement)
-
-
-STEPS: Mapping[str, Callable[["Database"], None]] = {"0002_webhooks": _add_webhooks}
+STEPS: Mapping[str, Callable[["Database"], None]] = {}
 """What each step after the first does, by its name, in order."""
 
 
