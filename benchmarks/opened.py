@@ -192,6 +192,8 @@ class _Opening:
             slowest = f"slowest of {people} at once against one alone"
             measured = f"{milliseconds(together)} against {milliseconds(alone)}"
             yield Figure(f"{name}, {slowest}", f"{ratio(together, alone):.2f}", measured)
+            if not self._sums:  # there is no DuckDB here
+                continue
             spent = self._processor[page, days]
             compared = f"{name}, by processor where DuckDB's sums take {SUMS_MS} ms"
             measured = f"{milliseconds(spent)} against {milliseconds(self._sums)}"

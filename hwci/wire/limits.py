@@ -56,8 +56,6 @@ REQUEST_ID_MAX = 64
 
 PAGE_LIMIT_DEFAULT = 20
 """Rows of a page of a list, unless `limit` says otherwise."""
-FLEET_BOXES_MAX = 10_000
-"""Boxes that have figures for Prometheus, the worst first."""
 PAGE_LIMIT_MAX = 100
 """Rows of a page of a list, at most."""
 SEARCH_MAX = 200

@@ -50,13 +50,18 @@ def _digest(bodies: Iterator[Body]) -> str:
     return digest.hexdigest()[:16]
 
 
+LATER = {"board", "log_url"}
+"""What a test item may have since the frozen models."""
+
+
 def test_the_frozen_models_read_what_ours_read() -> None:
     sent = [body for kind, body in history(SMALL) if kind == REPORT][:40]
 
     assert any(body["changes"] and body["changes"]["base_sha"] for body in sent)
     for body in sent:
         plain = json.dumps(body).encode()
-        assert frozen.parse(plain).model_dump() == read_model(plain, RunReport).model_dump()
+        ours = read_model(plain, RunReport).model_dump(exclude={"tests": {"__all__": LATER}})
+        assert frozen.parse(plain).model_dump() == ours
         assert len(bare.Report.model_validate_json(plain).tests) == len(body["tests"])
 
 

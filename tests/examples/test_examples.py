@@ -225,6 +225,7 @@ def test_every_example_has_a_page_and_stands_in_the_index() -> None:
         "embed-the-client",
         "firmware-history",
         "first-look",
+        "grafana",
         "replay-a-folder",
         "self-hosting",
     }

@@ -17,7 +17,7 @@ from tests.support.running import RunningServer, report, running_in_thread
 MOST = {
     "ci-metrics": 40,
     "ci-failures": 20,
-    "ci-analysis/page?zone=UTC": 60,
+    "ci-analysis/page?zone=UTC": 62,
     "ci-analysis/incidents": 40,
     "ci-analysis/flaky-tests": 40,
     "ci-analysis/causes?toReview=true&limit=100": 30,

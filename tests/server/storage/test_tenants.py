@@ -9,7 +9,7 @@ from uuid import UUID
 
 import pytest
 
-from hwci.contract.vocabulary import Role
+from hwci.contract.vocabulary import DeliveryStatus, Role
 from hwci.engine.facts import Product, failure_id
 from hwci.engine.history import Scope, Where
 from hwci.engine.page.evidence import evidence
@@ -22,6 +22,7 @@ from tests.server.storage.examples import (
     ADA,
     BOX,
     BOX_NOTE,
+    DELIVERY,
     ENTRY,
     FAILURE,
     IDENTITY,
@@ -33,6 +34,7 @@ from tests.server.storage.examples import (
     SESSION,
     SET_UP,
     TOKEN,
+    WEBHOOK,
 )
 from tests.server.storage.histories import EVER, ORG, HistoryDraw, questions
 from tests.server.storage.live_runs import ask_runs, record_runs
@@ -51,6 +53,9 @@ BY_OTHER_KEYS = {
     ("audit_entry", "ORDER BY number"),
     ("audit_entry", "(SELECT coalesce(max(number), ?) FROM audit_entry)"),
     ("live_run", "WHERE l.lost = ? AND l.heard_at <= "),
+    ("delivery", "WHERE d.due_at IS NULL AND d.at < "),
+    ("webhook", "FROM webhook w ORDER BY w.org_id, w.id"),
+    ("webhook", "WHERE w.enabled = 1 AND EXISTS ("),
 }
 TABLE = re.compile(r"\b(?:FROM|JOIN|UPDATE|INTO) (\w+)(?: ((?!ON|WHERE|SET|INDEXED|CROSS)\w+))?")
 
@@ -116,6 +121,25 @@ def record_keys_and_boxes(writer: Transaction) -> None:
     for box_key in (None, "b1"):
         writer.box_notes(ORG, box_key, 0, 9)
     writer.remove_box(ACME.id, UUID(int=52))
+    record_webhooks(writer)
+
+
+def record_webhooks(writer: Transaction) -> None:
+    writer.put_webhook(WEBHOOK)
+    writer.add_delivery(DELIVERY)
+    writer.every_webhook()
+    writer.webhooks(ACME.id, 0, 9)
+    writer.webhook(ACME.id, WEBHOOK.id)
+    writer.webhooks_due(NOON)
+    until = NOON + timedelta(minutes=1)
+    [taken] = writer.take_deliveries(ACME.id, WEBHOOK.id, NOON, until, 9)
+    writer.settle_delivery(
+        replace(taken, due_at=until), replace(taken, status=DeliveryStatus.DELIVERED, due_at=None)
+    )
+    writer.deliveries(ACME.id, WEBHOOK.id, 0, 9)
+    writer.resend_delivery(ACME.id, WEBHOOK.id, DELIVERY.id, NOON)
+    writer.drop_deliveries(NOON, 9)
+    writer.remove_webhook(ACME.id, WEBHOOK.id)
 
 
 def ask_narrowed(writer: Transaction) -> None:

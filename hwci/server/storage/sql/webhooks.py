@@ -59,7 +59,8 @@ class WebhookRows(Rows):
         return self._first(_WEBHOOK.read, statement, org_id.bytes, webhook_id.bytes)
 
     def every_webhook(self) -> Sequence[Webhook]:
-        return [_WEBHOOK.read(row) for row in self._connection.rows(_SELECT_WEBHOOK)]
+        rows = self._connection.rows(f"{_SELECT_WEBHOOK} ORDER BY w.org_id, w.id")
+        return [_WEBHOOK.read(row) for row in rows]
 
     def webhooks_due(self, now: datetime) -> Sequence[tuple[UUID, UUID]]:
         rows = self._connection.rows(_WITH_DUE, (codec.to_micros(now),))
