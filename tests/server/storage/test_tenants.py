@@ -55,7 +55,7 @@ BY_OTHER_KEYS = {
     ("live_run", "WHERE l.lost = ? AND l.heard_at <= "),
     ("delivery", "WHERE d.due_at IS NULL AND d.at < "),
     ("webhook", "FROM webhook w ORDER BY w.org_id, w.id"),
-    ("webhook", "WHERE w.enabled = 1 AND EXISTS ("),
+    ("webhook", "WHERE w.enabled = ? AND EXISTS ("),
 }
 TABLE = re.compile(r"\b(?:FROM|JOIN|UPDATE|INTO) (\w+)(?: ((?!ON|WHERE|SET|INDEXED|CROSS)\w+))?")
 
