@@ -453,11 +453,14 @@ async def test_a_connection_that_dies_in_a_write_keeps_nothing_of_it_and_may_be_
 
 
 class Cutting:
-    """Ends a connection of a store at one of the statements that it is about to send."""
+    """Ends a connection of a store at one of the statements that it is about to send. Threads of
+    the store send at once: one of them is cut, by a connection of its own.
+    """
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, location: Location) -> None:
-        self._beside = connect(location)
+        self._location, self._turn = location, threading.Lock()
         self._left = 0
+        self._plain_command = Connection.command
         for name in ("command", "execute", "execute_many"):
             monkeypatch.setattr(Connection, name, self._counted(getattr(Connection, name)))
 
@@ -471,24 +474,24 @@ class Cutting:
     def is_done(self) -> bool:
         return self._left <= 0
 
-    def close(self) -> None:
-        self._beside.close()
-
     def _counted(self, plain: Callable[..., Any]) -> Callable[..., Any]:
         def sent(connection: Connection, *given: Any) -> Any:
-            if connection is not self._beside and self._counts():
+            if self._counts():
                 pid = connection.raw.info.backend_pid
-                plain_command(self._beside, f"SELECT pg_terminate_backend({pid}, 60000)")
+                with closing(connect(self._location)) as beside:
+                    self._plain_command(beside, f"SELECT pg_terminate_backend({pid}, 60000)")
             return plain(connection, *given)
 
-        plain_command = Connection.command
         return sent
 
     def _counts(self) -> bool:
-        if threading.current_thread().name.startswith("hwci-hearing") or self._left <= 0:
+        if threading.current_thread().name.startswith("hwci-hearing"):
             return False
-        self._left -= 1
-        return self._left == 0
+        with self._turn:
+            if self._left <= 0:
+                return False
+            self._left -= 1
+            return self._left == 0
 
 
 async def test_a_connection_that_dies_at_any_statement_leaves_a_report_whole_or_nothing_of_it(
@@ -515,7 +518,6 @@ async def test_a_connection_that_dies_at_any_statement_leaves_a_report_whole_or_
                 assert await _reports(store) == kept
             if not reached:
                 break
-        cutting.close()
         await store.write(lambda w: compare(5, w, w.facts(ORG)), seconds=600)
         await store.close()
     assert refused > 1
@@ -564,7 +566,6 @@ async def test_a_connection_that_dies_at_any_statement_of_a_request_is_a_503_to_
                 kept += request is post
             if not reached:
                 break
-        cutting.close()
     assert {*refused} == {200, 204}
 
 
