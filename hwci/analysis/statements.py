@@ -14,7 +14,7 @@ from typing import NamedTuple
 from hwci.analysis.benches.blame import Blame, Blamed
 from hwci.analysis.benches.trials import Earlier, Side, box_of
 from hwci.analysis.failures.incidents import Described
-from hwci.analysis.failures.look_first import named
+from hwci.analysis.failures.look_first import NO_BENCH, named
 from hwci.analysis.flaky.suspects import (
     FAILURES_NEEDED,
     NEVER_PASSED,
@@ -233,8 +233,9 @@ def look_first_at(
     failing: Failing, pending: Sequence[Group], incidents: Iterable[Described]
 ) -> Sequence[str]:
     """Return what is said of the incident on the branch where a test fails now, and on which other
-    boxes tests fail with it. An incident that began on a box where this test does not fail says
-    nothing of it, and two say two things. `pending`: the failures of the test.
+    boxes tests fail with it; where this one fails on a single box, that is why to look at commits.
+    An incident that began on a box where this test does not fail says nothing of it, and two say
+    two things. `pending`: the failures of the test.
     """
     tests = {group.first.key.lane.test_id for group in pending}
     sentences = {
@@ -255,9 +256,13 @@ def _of_incident(
         for failed in described.incident.failed
         if failed.key.lane.test_id not in tests
     }
-    if elsewhere := sorted(others - {*failing.boxes}):
-        return f"{sentence}. Other tests began to fail with it, on {named(elsewhere)} too"
-    return sentence
+    elsewhere = sorted(others - {*failing.boxes})
+    if not elsewhere:
+        return sentence
+    reason = f"Other tests began to fail with it, on {named(elsewhere)} too"
+    if len(failing.boxes) == 1 and sentence.startswith(NO_BENCH):
+        return sentence.replace(NO_BENCH, reason)
+    return f"{sentence}. {reason}"
 
 
 def fails_on(pending: Sequence[Group], branch: str | None = None) -> Failing | None:

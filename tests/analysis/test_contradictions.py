@@ -118,7 +118,7 @@ def _of_statement(page: str, statement: Statement, words: str) -> Iterator[Says]
 def _of_words(page: str, words: str) -> Iterator[Says]:
     """Yield what a sentence says of where to look, and that it fails now."""
     boxes = _named(words)
-    if "No bench stands out" in words:
+    if re.search("No bench stands out|began to fail with it, on .+ too: look", words):
         yield Says(page, FIRMWARE, boxes, words)
     if look := re.search(r"[Ll]ook at (bench-\d+(?: and bench-\d+)?) first", words):
         yield Says(page, BENCH, _named(look[1]), words)

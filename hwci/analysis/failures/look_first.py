@@ -17,6 +17,8 @@ from hwci.said import counted, day, joined, short
 
 RUNS_MIN = 3
 """What failed in fewer runs may be a flake."""
+NO_BENCH = "No bench stands out"
+"""Failures on several boxes speak for the firmware."""
 NAMED = 2
 """So many boxes are named; more are counted."""
 
@@ -67,7 +69,7 @@ def look_first(known: Evidence) -> str:
     if known.verdicts == {Verdict.INFRA}:
         return f"The harness blames the bench: {_of_bench(known)}"
     if len(known.boxes) > 1 and not known.is_elsewhere:
-        return f"No bench stands out: look at {commits or 'the firmware and the test'} first"
+        return f"{NO_BENCH}: look at {commits or 'the firmware and the test'} first"
     if known.runs < RUNS_MIN:
         return f"Test commit {short(known.last)} on {box} again: if it passes there, it is a flake"
     return _commit_or_bench(known, box, commits)
