@@ -35,6 +35,9 @@ fi
 _INSTALL_PYTEST = """\
 [ -x ../.hwci/bin/pytest ] || ../.hwci/bin/pip install --quiet pytest
 """
+_INSTALL_WEST = """\
+[ -x ../.hwci/bin/west ] || ../.hwci/bin/pip install --quiet west || true # for west.yml
+"""
 _NEEDS = "Install here what else the tests need"
 _PYTEST = {
     "install_or_go_on": _INSTALL_OR_GO_ON + _INSTALL_PYTEST,
@@ -43,7 +46,7 @@ _PYTEST = {
     "results": "out.xml",
 }
 _TWISTER = {
-    "install_or_go_on": _INSTALL_OR_GO_ON,
+    "install_or_go_on": _INSTALL_OR_GO_ON + _INSTALL_WEST,
     "needs": f"{_NEEDS}: west, the packages of Zephyr, the flash tool. The map names the boards.",
     "command": "west twister -T {folder} --device-testing --hardware-map map.yml",
     "results": "twister-out/twister.json",

@@ -14,19 +14,16 @@ from itertools import takewhile
 from pathlib import Path
 from typing import NamedTuple
 
+from hwci.ci.git.changed_files import UNKNOWN, Files, files_of, paths_between
 from hwci.ci.git.repository import (
     DEEPENING,
     LOCAL_SECONDS,
     PATIENCE_S,
-    UNKNOWN,
     Commit,
     Deadline,
-    Files,
     GitError,
     Repository,
     fetch_commit,
-    files_of,
-    paths_between,
     present,
 )
 from hwci.said import short

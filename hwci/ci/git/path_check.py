@@ -11,7 +11,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from hwci.ci.git.repository import LOCAL_SECONDS, Repository, files_of
+from hwci.ci.git.changed_files import files_of
+from hwci.ci.git.repository import LOCAL_SECONDS, Repository
 from hwci.contract.vocabulary import FileKind
 from hwci.engine.patterns import PathList
 from hwci.wire.base import Answer

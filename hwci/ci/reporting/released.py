@@ -12,8 +12,9 @@ from datetime import datetime
 from functools import cached_property
 from pathlib import Path
 
+from hwci.ci.git.changed_files import paths_between
 from hwci.ci.git.changes import DEPTH_FIX, CutOffError, commits_beyond
-from hwci.ci.git.repository import LOCAL_SECONDS, GitError, Repository, paths_between
+from hwci.ci.git.repository import LOCAL_SECONDS, GitError, Repository
 from hwci.ci.project import Project, ProjectFileError, find_project
 from hwci.client.explained import ExplainedError, wrong_usage
 
