@@ -14,7 +14,7 @@ CONCLUSION_MAX = 50
 """Characters of `conclusion`."""
 TEST_ID_MAX = 512
 """Characters of the id of a test."""
-MESSAGE_MAX = 500
+MESSAGE_MAX = 2_000
 """Characters of the message of a failed test."""
 SHA_MIN = 7
 """Digits of a commit's hash, at least."""

@@ -18,7 +18,7 @@ FLASH = "Timeout during flashing"
 
 
 def read(path: Path, *others: Path) -> BoxResults:
-    return merged([read_results(file, BUILT_IN) for file in (path, *others)], messages=True)
+    return merged([read_results(file, BUILT_IN) for file in (path, *others)], without_secrets=str)
 
 
 def case(name: str = "a", status: str = "passed", **fields: Any) -> dict[str, Any]:
@@ -36,7 +36,7 @@ def file_of(folder: Path, *tests: Any, **results: Any) -> FileResults:
 
 
 def of(folder: Path, *tests: Any, **results: Any) -> BoxResults:
-    return merged([file_of(folder, *tests, **results)], messages=True)
+    return merged([file_of(folder, *tests, **results)], without_secrets=str)
 
 
 def rows(results: BoxResults) -> list[tuple[str, str, int]]:

@@ -44,7 +44,7 @@ def succeeded(file: FileResults) -> bool:
 
 
 def message_of(file: FileResults) -> str:
-    return merged([file], messages=True).tests[-1].message or ""
+    return merged([file], without_secrets=str).tests[-1].message or ""
 
 
 # What fails a test

@@ -195,6 +195,42 @@ def test_a_file_that_a_test_attaches_is_its_log(
     assert json.loads(done.out)["tests"][0].get("log_url") == log_url
 
 
+@pytest.mark.parametrize(
+    ("place", "fields"),
+    [
+        ("frdm_k64f_mk64f12/zephyr/tests/a/a.b", {"toolchain": "zephyr", "path": "tests/a"}),
+        ("frdm_k64f_mk64f12/tests/a/a.b", {"path": "../../tests/a"}),
+        ("frdm_k64f_mk64f12/a.b", {}),
+    ],
+)
+def test_the_log_of_a_suite_of_twister_is_where_twister_left_it(
+    cli: Command, place: str, fields: dict[str, str]
+) -> None:
+    suite = {"name": "a.b", "platform": "frdm_k64f/mk64f12", "runnable": True, **fields}
+    case = {"identifier": "a.b.c", "status": "failed"}
+    suites = [
+        suite | {"status": "failed", "testcases": [case]},
+        suite | {"name": "a.gone", "status": "failed", "testcases": [case | {"identifier": "d"}]},
+    ]
+    folder = Path("twister-out", place)
+    folder.mkdir(parents=True)
+    (folder / "device.log").write_text("")
+    (folder / "handler.log").write_text("")
+    Path("twister-out/twister.json").write_text(json.dumps({"testsuites": suites}))
+
+    done = cli(
+        *("report-run", "--repo-key=fw", "--workflow=hil", "--run-id=1", "--trigger=nightly"),
+        *("--branch=main", "--sha=0123456789", "--box=b", "--no-changes", "--dry-run"),
+        *("--junit", "twister-out/twister.json"),
+        HWCI_ARTIFACTS="https://ci.example/{path}",
+    )
+
+    assert [item.get("log_url") for item in json.loads(done.out)["tests"]] == [
+        f"https://ci.example/twister-out/{place}/handler.log",
+        None,
+    ]
+
+
 def test_an_output_of_blanks_or_of_brackets_is_read_at_once() -> None:
     started = time.process_time()
     for output in ("\n" * 65_536, " " * 65_536, "[[ATTACHMENT|" * 5_000):

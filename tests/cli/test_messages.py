@@ -5,10 +5,11 @@ command for a terminal (contract, "Results").
 
 import json
 from pathlib import Path
+from xml.sax.saxutils import escape
 
 import pytest
 
-from hwci.ci.results.model import merged, plain
+from hwci.ci.results.model import end_of, merged, plain
 from hwci.ci.results.read import read_results
 from tests.cli.conftest import Command
 
@@ -60,7 +61,7 @@ def test_a_failed_test_keeps_what_its_harness_wrote(tmp_path: Path, name: str) -
     (tmp_path / name).write_text(WRITTEN[name])
     file = read_results(tmp_path / name, ())
 
-    tests = merged([file], messages=True).tests
+    tests = merged([file], without_secrets=str).tests
 
     assert {test.id: test.message for test in tests if test.message} == MESSAGES[name]
     assert all(test.message is None for test in merged([file]).tests)
@@ -104,6 +105,82 @@ def test_messages_are_sent_where_a_flag_a_variable_or_the_project_asks_for_them(
     assert answer.code == 0, answer.err
     assert ("hunter2" in answer.out) is sent
     assert sum("message" in test for test in json.loads(answer.out)["tests"]) == 2 * sent
+
+
+LOG = "".join(f"[00:00:{at:02d}] <inf> step {at}\n" for at in range(90)) + "E: Hard fault"
+SILENT = {
+    "junit.xml": (
+        f'<testsuite><testcase name="a"><failure/><system-out>{escape(LOG)}'
+        '</system-out></testcase><testcase name="b"><system-out>fine</system-out></testcase>'
+        '<testcase name="c"><failure message="m"/><system-out>o</system-out></testcase></testsuite>'
+    ),
+    "twister.json": json.dumps(
+        {
+            "testsuites": [
+                {
+                    "name": "s",
+                    "status": "failed",
+                    "log": LOG.replace("Hard", "\x1b[31mHard\x1b[0m"),
+                    "testcases": [
+                        {"identifier": "a", "status": "failed"},
+                        {"identifier": "b", "status": "passed"},
+                        {"identifier": "c", "status": "failed", "reason": "m", "log": "o"},
+                    ],
+                }
+            ]
+        }
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SILENT)
+def test_the_last_lines_of_its_log_stand_where_the_harness_wrote_nothing(
+    tmp_path: Path, name: str
+) -> None:
+    (tmp_path / name).write_text(SILENT[name])
+
+    [failed, passed, told] = merged([read_results(tmp_path / name, ())], without_secrets=str).tests
+
+    assert failed.message is not None
+    assert failed.message.startswith("[00:00:1")
+    assert failed.message.endswith("[00:00:89] <inf> step 89\nE: Hard fault")
+    assert 1_900 < len(failed.message) <= 2_000
+    assert passed.message is None
+    assert told.message == "m"
+
+
+def test_the_end_of_a_log_beyond_what_rules_look_at_is_kept(tmp_path: Path) -> None:
+    output = "".join(f"line {at:07d}\n" for at in range(40_000)) + "the end"
+    case = f'<testcase name="a"><failure/><system-out>{output}</system-out></testcase>'
+    (tmp_path / "a.xml").write_text(f"<testsuite>{case}</testsuite>")
+
+    [item] = merged([read_results(tmp_path / "a.xml", ())], without_secrets=str).tests
+
+    assert (item.message or "").endswith("line 0039999\nthe end")
+    assert (item.message or "").startswith("line 00398")
+
+
+def test_a_line_longer_than_a_message_is_cut_at_its_begin() -> None:
+    assert end_of("a" * 3_000 + "z") == "a" * 1_999 + "z"
+
+
+def test_values_of_secret_variables_are_struck_out(in_ci: Command, tmp_path: Path) -> None:
+    secrets = {
+        "NPM_TOKEN": "tok-12345678",
+        "DEPLOY_KEY": "-----BEGIN\nabcdefgh1234\n",
+        "PIN_KEY": "1234",
+    }
+    case = '<testcase name="{}"><failure{}/><system-out>{}</system-out></testcase>'
+    written = "begin tok-12345678, abcdefgh1234, PIN 1234 end"
+    of_message = case.format("a", f' message="{written}"', "")
+    of_log = case.format("b", "", written)
+    (tmp_path / "junit.xml").write_text(f"<testsuite>{of_message}{of_log}</testsuite>")
+
+    answer = in_ci(*RUN, "--junit", "junit.xml", "--messages", **secrets)
+
+    assert [test["message"] for test in json.loads(answer.out)["tests"]] == [
+        "begin ***, ***, PIN 1234 end"
+    ] * 2
 
 
 def test_a_message_is_shown_with_the_run_and_the_failure(

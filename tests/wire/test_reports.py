@@ -74,7 +74,7 @@ BOOLEANS = [
 TEXTS = [
     ("run report", ("conclusion",), 1, 50),
     ("run report", ("tests", 0, "id"), 1, 512),
-    ("run report", ("tests", 0, "message"), 0, 500),
+    ("run report", ("tests", 0, "message"), 0, 2_000),
     ("run report", ("changes", "commits", 0, "subject"), 0, 1_000),
 ]
 REQUIRED = [

@@ -34,6 +34,10 @@ _PLACE = "LG_PLACE"
 """labgrid's variable of the place that a job acquired, which is a board."""
 _ARTIFACTS = "HWCI_ARTIFACTS"
 """The variable of the address of an artifact of the job, with `{path}` in place of its path."""
+_SECRET = re.compile(r"token|secret|passw|credential|private|(?:^|_)key(?:_|$)", re.IGNORECASE)
+"""Names of variables whose values no message shows."""
+SECRET_MIN = 8
+"""Shorter values are words that a message may need."""
 _NAME = re.compile(r"[\w.:/-]{1,255}")
 """A place by its name: `+` is the one of a token, and a pattern is no name."""
 _OLDER = "Older than the run, which did not write it"
@@ -162,7 +166,7 @@ def results_of(
     board = place if _NAME.fullmatch(place) else ""
     files_of_box = partial(
         merged,
-        messages=messages,
+        without_secrets=partial(_struck_out, _secrets(job.environ)) if messages else None,
         by_file=names_by_file(project),
         board=board,
         address_of=partial(_address_of, job.environ.get(_ARTIFACTS, ""), Path.cwd()),
@@ -324,6 +328,25 @@ def _matching(pattern: str) -> list[Path]:
         return [Path(pattern)]
     paths = sorted(glob(pattern, recursive=True))  # noqa: PTH207 - it may begin at any folder
     return [Path(path) for path in paths]
+
+
+def _secrets(environ: Mapping[str, str]) -> Sequence[str]:
+    """Return the lines of secret variables, the longest first: one may hold another."""
+    lines = {
+        line
+        for name, value in environ.items()
+        if _SECRET.search(name)
+        for line in value.splitlines()
+        if len(line) >= SECRET_MIN
+    }
+    return sorted(lines, key=len, reverse=True)
+
+
+def _struck_out(secrets: Sequence[str], text: str) -> str:
+    """Return a text without secrets."""
+    for secret in secrets:
+        text = text.replace(secret, "***")
+    return text
 
 
 def _address_of(artifacts: str, folder: Path, log: str) -> str:

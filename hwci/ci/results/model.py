@@ -38,6 +38,8 @@ class Entry:
     verdict: Verdict = Verdict.UNKNOWN
     message: str = ""
     """What the harness wrote of the failure."""
+    log_end: str = ""
+    """The end of its log, where the harness wrote nothing."""
     ended: bool = True
     earlier: tuple[Verdict, ...] = ()
     """Verdicts of the attempts before the last one, oldest first; all of them failed."""
@@ -124,6 +126,7 @@ def _attempts_of(entry: Entry) -> Iterator[Attempt]:
         entry.tried_again,
         entry.place,
         entry.outside,
+        entry.log_end,
     )
 
 
@@ -171,14 +174,14 @@ class BoxResults:
 def merged(
     files: Iterable[FileResults],
     *,
-    messages: bool = False,
+    without_secrets: Callable[[str], str] | None = None,
     by_file: bool = False,
     board: str = "",
     address_of: Callable[[str], str] = str,
 ) -> BoxResults:
-    """Merge the files of one box. `messages`: failed tests keep what their harness wrote, which may
-    hold a secret. `by_file`: how tests are named, see `resolved`. `board`: on which tests ran that
-    name none. `address_of`: where a file is that a test attaches.
+    """Merge the files of one box. `without_secrets`: what is reported of a text of a failed test,
+    which may hold some; None: nothing. `by_file`: how tests are named, see `resolved`. `board`: on
+    which tests ran that name none. `address_of`: where a file is that a test attaches.
     """
     box_files = tuple(files)
     resolution = _resolved(box_files, by_file=by_file)
@@ -207,7 +210,7 @@ def merged(
                 attempts,
                 attempts[-1].place.unit or board,
                 address_of(attempts[-1].place.log),
-                messages=messages,
+                without_secrets,
             )
             for test_id, attempts in tests.items()
         ),
@@ -265,7 +268,11 @@ def _is_beyond(attempts: Sequence[Attempt]) -> bool:
 
 
 def _item(
-    test_id: str, attempts: Sequence[Attempt], board: str, log: str, *, messages: bool
+    test_id: str,
+    attempts: Sequence[Attempt],
+    board: str,
+    log: str,
+    without_secrets: Callable[[str], str] | None,
 ) -> TestItem:
     """`pass` if some attempt passed; `fail` if every attempt failed (spec, "Test item")."""
     failures = sum(attempt.outcome is Outcome.FAIL for attempt in attempts)
@@ -284,13 +291,23 @@ def _item(
         fields["board"] = _CONTROLS.sub("\ufffd", board)[: limits.NAME_MAX]
     if len(log) <= limits.URL_MAX and is_address(log):
         fields["log_url"] = log
-    messages_of = (
-        [item.message for item in attempts if item.message] if messages and not passed else []
-    )
-    if messages_of and (message := plain(messages_of[-1])):
-        fields["message"] = message
+    if without_secrets is not None and not passed:
+        message = _last(plain(without_secrets(item.message)) for item in attempts)
+        ends = (end_of(without_secrets(item.log_end)) for item in attempts)
+        if written := message or _last(ends):
+            fields["message"] = written
     return TestItem.model_validate(fields)
 
+
+def _last(texts: Iterable[str]) -> str:
+    """Return the last text that is not empty."""
+    return next(filter(None, reversed([*texts])), "")
+
+
+LOG_END_MAX = 2 * limits.MESSAGE_MAX
+"""So much of the end of a log is kept: some of it may be colours."""
+SHOWN_OF_MESSAGE = 500
+"""So many characters of what a harness wrote are reported, which begins with what matters."""
 
 _COLOURS = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
@@ -300,5 +317,17 @@ def plain(message: str) -> str:
     """Return the beginning of a message, without colours and with U+FFFD in place of other control
     characters: a device may have written noise.
     """
-    text = _COLOURS.sub("", message[: 4 * limits.MESSAGE_MAX]).replace("\r\n", "\n").strip()
-    return _CONTROLS.sub("\ufffd", text)[: limits.MESSAGE_MAX].rstrip()
+    return _readable(message[: 4 * SHOWN_OF_MESSAGE])[:SHOWN_OF_MESSAGE].rstrip()
+
+
+def end_of(log: str) -> str:
+    """Return the last whole lines of a log that a message can hold, as readable as one."""
+    text = _readable(log)
+    if len(text) <= limits.MESSAGE_MAX:
+        return text
+    end = text[-limits.MESSAGE_MAX :]
+    return end.partition("\n")[2].lstrip() or end
+
+
+def _readable(text: str) -> str:
+    return _CONTROLS.sub("\ufffd", _COLOURS.sub("", text).replace("\r\n", "\n").strip())

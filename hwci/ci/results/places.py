@@ -105,6 +105,8 @@ class Attempt:
     place: Place = field(default=NOWHERE, compare=False)
     outside: bool = False
     """A failure outside any test, which has the name of its suite."""
+    log_end: str = ""
+    """The end of its log, where there is no message."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

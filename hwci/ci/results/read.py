@@ -94,7 +94,7 @@ def _read(file: IO[bytes], rules: Sequence[AnyRule]) -> FileResults:
     if first.translate(None, AROUND).startswith(JSON_BEGINS):
         if is_pytest_results(first):
             return pytest_results(inflated(file), rules)
-        return _read_json(*_gathered(inflated(file)), rules)
+        return _read_json(*_gathered(inflated(file)), rules, Path(file.name).parent)
     numbers = Numbers()
     read = junit_results(inflated(file), rules, numbers)
     if (grouping := numbers.decided()) == numbers.grouping:
@@ -129,12 +129,14 @@ def _json_in_utf8(content: bytearray) -> bytes:
     return content.decode(encoding, "replace").encode()
 
 
-def _read_json(content: bytes, cut: CutError | None, rules: Sequence[AnyRule]) -> FileResults:
+def _read_json(
+    content: bytes, cut: CutError | None, rules: Sequence[AnyRule], folder: Path
+) -> FileResults:
     document, broken = _document(content, cut)
     if is_ctrf(document):
         return ctrf_results(document, rules, broken)
     if is_twister(document):
-        return twister_results(document, rules, broken)
+        return twister_results(document, rules, broken, folder)
     raise broken or ContentError("It is JSON without results of a known format", KNOWN_FIX)
 
 

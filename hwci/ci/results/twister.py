@@ -7,14 +7,15 @@ suite says what happened, as when a board could not be flashed.
 """
 
 from collections.abc import Iterator, Sequence
-from pathlib import PurePosixPath
+from itertools import product
+from pathlib import Path, PurePosixPath
 from typing import Annotated
 
 from pydantic import BaseModel, Field, ValidationError
 
 from hwci.ci.results.content import ContentError, lost_behind, one_line
 from hwci.ci.results.json_fields import Name, Text, unlike
-from hwci.ci.results.model import Entry, FileResults, file_results
+from hwci.ci.results.model import LOG_END_MAX, Entry, FileResults, file_results
 from hwci.ci.results.names import stable_id
 from hwci.ci.results.numbers import Seconds
 from hwci.ci.results.places import TRIES_MAX, Place
@@ -30,6 +31,8 @@ FAILED = {"failed", "error", "started"}
 """`started`: the device went silent before the test ended."""
 BLOCKED = "blocked"
 PASSED = "passed"
+_LOGS = ("twister_harness.log", "handler.log", "device.log")
+"""The logs of a suite, that which says most first."""
 DID_NOT_RUN = {BLOCKED, PASSED, "skipped", "filtered", "not run", None}
 """`passed` as well: a suite says so of a test that was only to be built."""
 
@@ -39,17 +42,21 @@ class _Case(BaseModel):
     status: str | None = None
     reason: Text | None = None
     execution_time: Seconds = 0.0
+    log: Text | None = None
 
 
 class _Suite(BaseModel):
     name: Name
     platform: Text = ""
+    toolchain: Text = ""
+    path: Text = ""
     dut: Text | None = None
     status: str | None = None
     reason: Text | None = None
     runnable: bool = True
     retries: Annotated[int, Field(ge=0, le=TRIES_MAX)] = 0
     execution_time: Seconds = 0.0
+    log: Text | None = None
     testcases: Sequence[_Case] = ()
 
 
@@ -68,9 +75,10 @@ def is_twister(document: object) -> bool:
 
 
 def twister_results(
-    document: object, rules: Sequence[AnyRule], broken: ContentError | None = None
+    document: object, rules: Sequence[AnyRule], broken: ContentError | None, folder: Path
 ) -> FileResults:
     """Read a `twister.json`. `broken`: why it breaks off; then these are the suites before that.
+    `folder`: the one of the file, below which Twister left the logs.
 
     Raises:
         ContentError: it is not as Twister writes it, or breaks off before its first suite has
@@ -83,7 +91,7 @@ def twister_results(
     if broken is not None and not report.testsuites:
         raise broken
     lost_end = () if broken is None else (lost_behind(broken, len(report.testsuites), "suite"),)
-    read = [(suite, list(_entries(suite, rules))) for suite in report.testsuites]
+    read = [(suite, list(_entries(suite, rules, folder))) for suite in report.testsuites]
     return file_results(
         [entry for _, own in read for entry in own],
         kind="twister.json",
@@ -96,13 +104,14 @@ def twister_results(
     )
 
 
-def _entries(suite: _Suite, rules: Sequence[AnyRule]) -> Iterator[Entry]:
+def _entries(suite: _Suite, rules: Sequence[AnyRule], folder: Path) -> Iterator[Entry]:
     name = PurePosixPath(suite.name).name
     cases = suite.testcases or (_Case(identifier=name, status=suite.status),)
     explained = any(case.status in FAILED for case in cases)
     # Twister tries a suite again, and does not say which of its tests failed before.
     earlier = (Verdict.UNKNOWN,) * suite.retries if len(cases) == 1 else ()
-    place = Place((suite.platform,), board=suite.platform, unit=suite.dut or "")
+    log = _log_of(suite, folder) if suite.status in FAILED else ""
+    place = Place((suite.platform,), board=suite.platform, unit=suite.dut or "", log=log)
     for case in cases:
         outcome = _outcome(case, suite, explained=explained)
         reason = (case.reason or suite.reason or "") if outcome is Outcome.FAIL else ""
@@ -111,12 +120,24 @@ def _entries(suite: _Suite, rules: Sequence[AnyRule]) -> Iterator[Entry]:
             test_id=stable_id(name, case.identifier),
             duration_s=case.execution_time,
             run=outcome is not None,
-            failed=outcome is Outcome.FAIL,
+            failed=(failed := outcome is Outcome.FAIL),
             unbuilt=never_built(reason),
             verdict=judge(reason, rules),
             message=reason,
+            log_end=(case.log or suite.log or "")[-LOG_END_MAX:] if failed and not reason else "",
             earlier=earlier,
         )
+
+
+def _log_of(suite: _Suite, folder: Path) -> str:
+    """Return the path of the log of a suite, "" if it is not there. Twister names its folder after
+    platform, toolchain, path and name, and leaves some out by version and option.
+    """
+    board = folder / suite.platform.replace("/", "_")
+    source = suite.path.rpartition("../")[2]
+    places = product((suite.toolchain, ""), (source, ""), _LOGS)
+    paths = (board / toolchain / path / suite.name / log for toolchain, path, log in places)
+    return next((str(path) for path in paths if path.is_file()), "")
 
 
 def _is_unexplained(suite: _Suite, own: Sequence[Entry]) -> bool:

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from hwci.ci.results.content import Position
+from hwci.ci.results.model import LOG_END_MAX
 from hwci.ci.results.places import (
     BOARDS,
     LOGS,
@@ -71,12 +72,17 @@ class Words:
     """How many failures an attribute counts."""
     text: list[str] = field(default_factory=list)
     room: int = MESSAGE_MAX
+    end: str = ""
+    """The last of what there was no room for."""
 
     def take(self, text: str) -> None:
         """Take more of the text."""
-        if self.room > 0 and self.message.strip().lower() in VAGUE_MESSAGES:
+        if self.message.strip().lower() not in VAGUE_MESSAGES:
+            return
+        if self.room > 0:
             self.text.append(text[: self.room])
-            self.room -= len(text)
+        self.end = (self.end + text[max(self.room, 0) :])[-LOG_END_MAX:]
+        self.room -= len(text)
 
     def __str__(self) -> str:
         plain = self.plain
@@ -88,6 +94,11 @@ class Words:
     def plain(self) -> str:
         """The message, without its type."""
         return "".join(self.text).strip() or self.message
+
+    @property
+    def last(self) -> str:
+        """The end of the text."""
+        return ("".join(self.text) + self.end)[-LOG_END_MAX:]
 
     @property
     def is_failure(self) -> bool:
@@ -345,7 +356,8 @@ def entry_of(case: Case, rules: Sequence[AnyRule]) -> CaseEntry:
         failed=bool(failures),
         unbuilt=bool(failures) and all(never_built(words.message) for words in failures),
         verdict=_verdict(case, rules),
-        message=str(failures[0]) if failures else "",
+        message=(message := str(failures[0]) if failures else ""),
+        log_end=case.output.last if failures and not message else "",
         earlier=tuple(earlier or [Verdict.UNKNOWN] * case.tries),
         missing=missing,
         outside=case.outside,

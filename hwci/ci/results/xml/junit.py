@@ -472,7 +472,7 @@ class _Document:
         self._take(entry)
 
     def _take(self, entry: CaseEntry) -> None:
-        self._room.take(len(entry.test_id) + len(entry.message))
+        self._room.take(len(entry.test_id) + len(entry.message) + len(entry.log_end))
         self._entries.append(entry)
         if entry.run and not entry.unbuilt:
             self._tests_s += entry.duration_s
