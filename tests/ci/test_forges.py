@@ -101,6 +101,20 @@ def test_the_head_of_a_pull_request_replaces_the_comment_of_any_commit(server: F
     assert bodies(server) == [FIRST.text]
 
 
+def test_a_merge_train_replaces_the_comment_of_the_head_that_it_tests() -> None:
+    with forge("GitLab") as server:
+        server.add(NEWER.text)
+        queued = {"CI_MERGE_REQUEST_EVENT_TYPE": "merge_train", "CI_COMMIT_SHA": "8" * 40}
+        done, lines = commented(server, VERDICT, **queued)
+        assert done == Done()
+        assert lines[0].startswith("Wrote the comment in pull request 7")
+        assert bodies(server) == [VERDICT.comment.text]
+
+        server.head = "4" * 40
+        server.comments[0]["body"] = NEWER.text
+        assert commented(server, VERDICT, **queued)[1][0].startswith("Left the comment")
+
+
 def test_a_job_of_an_older_commit_updates_its_own_comment(server: ForgeServer) -> None:
     """The pipeline of the newer one has not come so far."""
     server.head = "4" * 40

@@ -82,9 +82,11 @@ def _passes(fault: ApiError) -> bool:
 
 @dataclass(frozen=True)
 class _Comments:
-    """The comments of a pull request, as the user of a token sees them. `sha`: of the job."""
+    """The comments of a pull request, as the user of a token sees them. `head`: what the job tests
+    of it.
+    """
 
-    sha: str
+    head: str
     forge: Forge
     place: Place
     own_user: object
@@ -109,7 +111,7 @@ class _Comments:
         if str(row.get("body")).split("\n", 1)[0].strip() == comment.text.split("\n", 1)[0]:
             return True  # of the same commit
         pull = self.request("GET", self.place.pull)
-        return str(at_path(pull, *self.forge.head)).startswith(self.sha)
+        return str(at_path(pull, *self.forge.head)).startswith(self.head)
 
     def _own(self, comment: Comment) -> list[Row]:
         """Return the own comments with its marker, the oldest first."""
@@ -150,7 +152,7 @@ def put_comment(forge: Forge, job: Job, pull: int, comment: Comment, request: Re
     own_user = forge.own_user(job.environ, request)
     if own_user is None:
         raise ApiError(f"{forge.title} does not tell whose the token is")
-    return _Comments(job.value("sha"), forge, place, own_user, request).put(comment)
+    return _Comments(forge.head_of_job(job), forge, place, own_user, request).put(comment)
 
 
 def set_status(forge: Forge, job: Job, status: Status, request: Requests) -> bool:

@@ -70,8 +70,9 @@ class Forge:
     to be allowed; `needs`: other variables that its jobs have. `place`: of a job and the number
     of its pull request; `status`: the address that takes one of the job's commit, and the body.
     `update`: the method that changes a comment; `author`: where a comment has its user; `own_user`:
-    the id of the token's. `head`: where a pull request has its commit. `pages`: how many of a
-    hundred comments are looked through, None if the forge lists all at once.
+    the id of the token's. `head`: where a pull request has its commit; `head_of_job`: that which
+    the job tests, alone or merged. `pages`: how many of a hundred comments are looked through, None
+    if the forge lists all at once.
     """
 
     title: str
@@ -86,6 +87,7 @@ class Forge:
     update: str = "PATCH"
     author: str = "user"
     head: tuple[str, ...] = ("head", "sha")
+    head_of_job: Callable[[Job], str] = lambda job: job.value("sha")
     pages: int | None = 30
 
     def token(self, environ: Mapping[str, str]) -> str | None:

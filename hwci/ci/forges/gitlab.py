@@ -37,6 +37,12 @@ def _status(status: Status, job: Job) -> tuple[str, Row]:
     }
 
 
+def _head_of_job(job: Job) -> str:
+    """Return the head of the merge request: a train tests what GitLab merged of several."""
+    head = "" if job.is_other else job.environ.get("CI_MERGE_REQUEST_SOURCE_BRANCH_SHA", "")
+    return head or job.value("sha")
+
+
 def _own_user(environ: Mapping[str, str], request: Request) -> object:
     return at_path(request("GET", f"{_api(environ)}/user"), "id")
 
@@ -58,4 +64,5 @@ FORGE = Forge(
     update="PUT",
     author="author",
     head=("sha",),
+    head_of_job=_head_of_job,
 )
