@@ -4,6 +4,7 @@
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -104,7 +105,10 @@ def test_the_head_of_a_pull_request_replaces_the_comment_of_any_commit(server: F
 def test_a_merge_train_replaces_the_comment_of_the_head_that_it_tests() -> None:
     with forge("GitLab") as server:
         server.add(NEWER.text)
-        queued = {"CI_MERGE_REQUEST_EVENT_TYPE": "merge_train", "CI_COMMIT_SHA": "8" * 40}
+        queued: dict[str, Any] = {
+            "CI_MERGE_REQUEST_EVENT_TYPE": "merge_train",
+            "CI_COMMIT_SHA": "8" * 40,
+        }
         done, lines = commented(server, VERDICT, **queued)
         assert done == Done()
         assert lines[0].startswith("Wrote the comment in pull request 7")

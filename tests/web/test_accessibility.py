@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
@@ -231,6 +232,13 @@ def test_the_page_of_a_failure(page: Page, demo: Dashboard, home: str) -> None:
     labels = rounds(("resolved", "flake"), ("resolved", "flake", "pending"))
     ids = [demo.ask(asked + label, token)["items"][0]["id"] for label in labels]
     see_each(page, home, [f"failures/{one}" for one in ids])
+
+
+def test_the_page_of_a_commit(page: Page, demo: Dashboard, home: str) -> None:
+    path = f"/api/orgs/{home.rpartition('/')[2]}/ci-metrics/real-bugs?days=90"
+    bug = demo.ask(path, demo.token())["items"][0]
+    commit = urlencode({"repoKey": bug["repoKey"], "sha": bug["brokenBy"]["to"], "days": 90})
+    see_each(page, home, [f"commit?{commit}"])
 
 
 def test_the_pages_of_lists(page: Page, home: str) -> None:

@@ -691,7 +691,7 @@ def test_an_unchecked_merge_leads_to_what_ran_on_its_commit_and_counts_for_each_
     page.goto(metrics)
     expect(said).to_be_visible()
     row = rows(page, "merges").filter(has=page.get_by_role("link", name="Runs on")).first
-    sha = str(row.locator("button.sha").get_attribute("title")).removeprefix("Copy ")
+    sha = str(row.locator("button.copy").get_attribute("title")).removeprefix("Copy ")
 
     row.get_by_role("link", name="Runs on").click()
 

@@ -56,6 +56,7 @@ PATHS = (
     f"failures?testId={TEST}&label=pending",
     f"test?repoKey={'n' * 250}&suite={'n' * 250}&testId={TEST}",
     f"box?boxKey={'n' * 250}",
+    f"commit?repoKey={'n' * 250}&sha={'b' * 40}",
     "review",
     "runs",
     "runs?status=running&from=2020-01-01T00:00:00Z&to=2099-12-31T23:59:59Z",

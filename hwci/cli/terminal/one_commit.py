@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from hwci.cli.terminal import render, tables
 from hwci.cli.terminal.render import Format, Links
-from hwci.contract.runs.one_commit import WHOSE
+from hwci.contract.runs.one_commit import NOT_CHECKED, WHOSE
 from hwci.contract.runs.runs import NEVER_REACHED
 from hwci.said import counted, joined, percent, short
 
@@ -65,7 +65,7 @@ def _lines(commit: OneCommit) -> Iterator[str]:
     yield f"{commit.repo_key} {short(commit.sha)}{subject}"
     yield f"Compared with {commit.base_branch}" if commit.base_branch else "Nothing to compare with"
     if not commit.checked:
-        yield "No run of it reached the hardware with a test"
+        yield NOT_CHECKED
     for run in commit.runs:
         yield _run(run, commit)
     for count in commit.counts:

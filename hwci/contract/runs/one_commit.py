@@ -21,6 +21,8 @@ WHOSE = {
 }
 """What people read of each."""
 
+NOT_CHECKED = "No run of it reached the hardware with a test"
+
 
 @shape
 class RunOfCommit(RunOfSuite):

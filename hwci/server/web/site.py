@@ -40,6 +40,7 @@ PAGES: Mapping[str, str] = {
     f"{_ORGANIZATION}/failures": "failures",
     f"{_ORGANIZATION}/failures/{{failureId}}": "failure",
     f"{_ORGANIZATION}/test": "test",
+    f"{_ORGANIZATION}/commit": "commit",
     f"{_ORGANIZATION}/review": "review",
     f"{_ORGANIZATION}/runs": "runs",
     f"{_ORGANIZATION}/runs/{{runId}}": "run",

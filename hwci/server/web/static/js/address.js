@@ -19,6 +19,7 @@ const PAGES = {
   failures: "/orgs/{orgId}/failures",
   failure: "/orgs/{orgId}/failures/{failureId}",
   test: "/orgs/{orgId}/test",
+  commit: "/orgs/{orgId}/commit",
   review: "/orgs/{orgId}/review",
   runs: "/orgs/{orgId}/runs",
   run: "/orgs/{orgId}/runs/{runId}",

@@ -28,6 +28,7 @@ const OF_ORGANIZATION = {
   failures: later(() => import("./pages/failures.js"), "Failures"),
   failure: later(() => import("./pages/failure.js"), "Failure"),
   test: later(() => import("./pages/test.js"), "Test"),
+  commit: later(() => import("./pages/commit.js"), "CommitPage"),
   review: later(() => import("./pages/review.js"), "Review"),
   runs: later(() => import("./pages/runs.js"), "Runs"),
   run: later(() => import("./pages/run.js"), "Run"),

@@ -35,6 +35,7 @@ export const NOTHING_TO_COUNT = {
   "mergesChecked": "No merge was announced in this period",
   "infraRuns": "No run was reported in this period"
 };
+export const NOT_CHECKED = "No run of it reached the hardware with a test";
 export const NO_BOX_ANSWERS = "No box that ran it reached the hardware in its last run";
 export const NO_PASS_BETWEEN = "with no pass between";
 export const OTHERS_OF_A_KIND = "of this kind would do it, too";
@@ -95,4 +96,11 @@ export const VERDICTS = {
   "device": "The harness blamed the device under test",
   "infra": "The harness blamed the bench",
   "unknown": "No harness verdict was reported"
+};
+export const WHOSE = {
+  "this_change": "This change",
+  "too_few": "Not enough data",
+  "base": "Base branch",
+  "flaky": "Flaky test",
+  "bench": "Bench"
 };

@@ -7,7 +7,7 @@ import { addressOf, go } from "../../address.js";
 import { useAll, useAnswer } from "../../asking.js";
 import { count, productName, short } from "../../format.js";
 import { html, useEffect, useId, useLayoutEffect, useMemo, useState } from "../../html.js";
-import { severalRepositories, takenAlong } from "./scope.js";
+import { daysBackTo, severalRepositories, takenAlong } from "./scope.js";
 
 const SHOWN = 8; // of each kind
 const DAYS = 90; // of merges: the longest that the page of metrics offers
@@ -132,14 +132,15 @@ function test({ repoKey, suite, testId }, orgId, several) {
 /** The commits of runs, each once. */
 function commits(runs, orgId) {
   const found = new Map(runs.map((run) => [`commit ${run.repoKey} ${run.sha}`, run]));
-  return [...found].map(([id, { repoKey, sha, branch }]) => {
-    return { id, title: short(sha), beside: `runs · ${branch}`, address: addressOf("runs", { orgId }, { repoKey, sha }) };
+  return [...found].map(([id, { repoKey, sha, branch, startedAt }]) => {
+    const address = addressOf("commit", { orgId }, { days: daysBackTo(startedAt), repoKey, sha });
+    return { id, title: short(sha), beside: branch, address };
   });
 }
 
 /** A merge with the cause for which it is unchecked: who looks it up asks for that. */
 function merge({ repoKey, suite, sha, branch, causeText }, orgId, several) {
-  const address = `${addressOf("metrics", { orgId }, { days: DAYS, "merges.search": sha })}#merges`;
+  const address = addressOf("commit", { orgId }, { days: DAYS, repoKey, sha });
   const beside = [causeText, productName({ repoKey, suite: suite ?? "Unassigned" }, several), branch].join(" · ");
   return { id: `merge ${repoKey} ${suite} ${sha}`, title: short(sha), beside, address };
 }

@@ -13,7 +13,7 @@ const YEAR = 365; // days
 
 const OF_DAYS = ["metrics", "failures", "review"];
 const OF_PRODUCTS = [...OF_DAYS, "runs"];
-const OF_PERIODS = [...OF_DAYS, "test", "box", "boxes"];
+const OF_PERIODS = [...OF_DAYS, "test", "box", "boxes", "commit"];
 const DAYS_MAX = 3650; // that the API takes
 const DAY_MILLISECONDS = 86_400_000;
 const CLOCKS_DIFFER_MILLISECONDS = 3_600_000; // at most: of the server and of a browser

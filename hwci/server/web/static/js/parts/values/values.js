@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Small values as they are shown everywhere: a time, a commit's hash, a badge.
 
-import { change } from "../../address.js";
+import { addressOf, change, here } from "../../address.js";
 import { ago, moment, short } from "../../format.js";
 import { html, useEffect, useState } from "../../html.js";
 import { CommitLink, PullLink } from "./links.js";
 
 const COPIED_MILLISECONDS = 1500;
 const MINUTE_MILLISECONDS = 60_000;
+const SHEETS = html`<svg width="14" height="14" viewBox="0 0 16 16" fill="none" stroke="currentColor" aria-hidden="true">
+  <path d="M6 6h8v8H6zM3 10.5H2V2h8v1" /></svg>`; // two, one on the other: copies
 const aging = new Set();
 let minutes = null; // the one timer of all times that are shown
 
@@ -50,13 +52,21 @@ function useAging() {
   }, []);
 }
 
-/** A commit's hash, short; a click copies all of it. `repo`: its repository, whose site a link may lead to. */
+/** A commit's hash, short: a link to its page, a sign that copies all of it, and one to the site of its repository. */
 export function Sha({ sha, repo }) {
-  return html`<${Copied} text=${sha} shown=${short(sha)} /><${CommitLink} ...${{ repo, sha }} />`;
+  return html`<span class="unbroken"><a class="sha" href=${addressOfCommit(repo, sha)}><code>${short(sha)}</code></a><${Copied}
+    text=${sha} shown=${SHEETS} sign /><${CommitLink} ...${{ repo, sha }} /></span>`;
 }
 
-/** A text that a click copies, or shows in full if the browser cannot copy. `shown`: a shorter form. */
-export function Copied({ text, shown = text }) {
+/** The page of a commit, by the period of this page. */
+function addressOfCommit(repoKey, sha) {
+  const { page, params, query } = here();
+  const period = page === "runs" ? [] : ["days", "from", "asOf"].map((name) => [name, query.get(name)]);
+  return addressOf("commit", { orgId: params.orgId }, { ...Object.fromEntries(period), repoKey, sha });
+}
+
+/** A text that a click copies, or shows in full if the browser cannot copy. `shown`: a shorter form, `sign`: one sign. */
+export function Copied({ text, shown = text, sign = false }) {
   const [status, setStatus] = useState("");
   const copy = async (event) => {
     const done = await copied(text, event.currentTarget);
@@ -64,8 +74,8 @@ export function Copied({ text, shown = text }) {
     if (done) window.setTimeout(() => setStatus(""), COPIED_MILLISECONDS);
   };
   const passing = status === "copied" ? " passing" : "";
-  return html`<span class="sha-all"><button type="button" class="sha" title=${`Copy ${text}`} onClick=${copy}>
-    <code>${shown}</code></button><span class=${`copy-status${passing}`} role="status">${status}</span></span>`;
+  return html`<span class="sha-all"><button type="button" class=${sign ? "copy" : "sha"} title=${`Copy ${text}`}
+      aria-label=${sign ? `Copy ${text}` : undefined} onClick=${copy}>${sign ? shown : html`<code>${shown}</code>`}</button><span class=${`copy-status${passing}`} role="status">${status}</span></span>`;
 }
 
 /** Copy a text. Return whether that worked. `button`: gets the focus back. */
