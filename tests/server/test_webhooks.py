@@ -17,7 +17,7 @@ from hwci.server.clock import system_clock
 from hwci.server.security.secret_key import rotate_keys
 from hwci.server.services.webhooks import sending
 from hwci.wire import limits
-from tests.server.telling import CONFIGURATION, LOOPBACK, Scene, scene
+from tests.server.telling import CONFIGURATION, LOOPBACK, Scene, bug, scene
 from tests.support.databases import query
 from tests.support.receiver import Received, Receiver, receiving, take
 from tests.support.running import Hands, report
@@ -194,6 +194,33 @@ async def test_what_fails_is_tried_for_a_day_then_given_up_and_sent_again_when_a
 
     assert (delivered["status"], delivered["attempts"]) == ("delivered", 1)
     assert {came.id for came in receiver.received} == {given_up["id"]}
+
+
+async def test_one_that_is_not_answered_holds_up_no_other_and_few_are_sent_at_once(
+    tmp_path: Path, receiver: Receiver
+) -> None:
+    tests = [f"t{number:02}" for number in range(18)]
+    others, going, most = asyncio.Event(), 0, 0
+
+    async def hang_once(_: web.Request, came: Received) -> web.StreamResponse:
+        nonlocal going, most
+        going += 1
+        most = max(most, going)
+        await (others.wait() if came.body["data"]["testId"] == "t00" else asyncio.sleep(0.02))
+        going -= 1
+        return web.Response(status=204)
+
+    receiver.answer = hang_once
+    async with scene(tmp_path) as here:
+        webhook = await here.webhook(receiver.url, events=["failure.real_bug"])
+        for body in bug(1, tests):
+            await here.send("run-report", body)
+        await receiver.comes(len(tests), seconds=9)
+        others.set()
+        items = await here.settled(webhook, len(tests))
+
+    assert {item["attempts"] for item in items} == {1}
+    assert 1 < most <= sending._TOGETHER
 
 
 def test_an_event_is_tried_for_a_day_with_growing_pauses() -> None:

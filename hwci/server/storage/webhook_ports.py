@@ -48,8 +48,8 @@ class WebhooksWriter(Webhooks, Protocol):
     def take_deliveries(
         self, org_id: UUID, webhook_id: UUID, now: datetime, until: datetime, most: int
     ) -> Sequence[Delivery]:
-        """Return deliveries that are due, oldest first, of each thing its first one that is not
-        settled. They are due again at `until`: until then nobody else takes them.
+        """Return deliveries that are due, the first due first, of each thing its first that is
+        not settled. They are due again at `until`: until then nobody else takes them.
         """
 
     def settle_delivery(self, taken: Delivery, after: Delivery) -> None:

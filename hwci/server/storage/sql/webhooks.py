@@ -41,7 +41,7 @@ WHERE d.org_id = ? AND d.webhook_id = ? AND d.due_at <= ? AND NOT EXISTS (
   WHERE e.org_id = d.org_id AND e.webhook_id = d.webhook_id AND e.about = d.about
     AND e.due_at IS NOT NULL AND e.number < d.number
 )
-ORDER BY d.number LIMIT ?
+ORDER BY d.due_at, d.number LIMIT ?
 """
 _ONE = "WHERE org_id = ? AND webhook_id = ? AND id = ?"
 _OLD = "SELECT d.org_id, d.number FROM delivery d WHERE d.due_at IS NULL AND d.at < ? LIMIT ?"

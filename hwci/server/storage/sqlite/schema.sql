@@ -635,7 +635,7 @@ CREATE TABLE delivery (
   UNIQUE (org_id, webhook_id, id)
 ) STRICT;
 CREATE INDEX delivery_list ON delivery (org_id, webhook_id, number);
-CREATE INDEX delivery_due ON delivery (org_id, webhook_id, due_at) WHERE due_at IS NOT NULL;
+CREATE INDEX delivery_due ON delivery (org_id, webhook_id, due_at, number) WHERE due_at IS NOT NULL;
 CREATE INDEX delivery_about ON delivery (org_id, webhook_id, about, number)
   WHERE due_at IS NOT NULL;
 CREATE INDEX delivery_old ON delivery (at) WHERE due_at IS NULL;
