@@ -12,11 +12,13 @@ from typing import Any
 import pytest
 from aiohttp import web
 
+from hwci.contract.vocabulary import DeliveryStatus
 from hwci.server.app import sweeping
 from hwci.server.clock import system_clock
 from hwci.server.security.secret_key import rotate_keys
 from hwci.server.services.webhooks import sending
 from hwci.wire import limits
+from tests.server.storage.examples import DELIVERY, NOON
 from tests.server.telling import CONFIGURATION, LOOPBACK, Scene, bug, scene
 from tests.support.databases import query
 from tests.support.receiver import Received, Receiver, receiving, take
@@ -163,6 +165,7 @@ async def test_in_a_chat_names_are_text(tmp_path: Path, receiver: Receiver, form
         assert "<!channel>" not in came.body["text"]
         assert "&lt;!channel&gt;" in came.body["text"]
         shown, link = (block["text"] for block in came.body["blocks"])
+        assert shown["emoji"] is False
         assert (shown["type"], test in shown["text"]) == ("plain_text", True)
         assert link["text"].startswith("<https://hwci.example.org/orgs/")
     else:
@@ -196,6 +199,32 @@ async def test_what_fails_is_tried_for_a_day_then_given_up_and_sent_again_when_a
     assert {came.id for came in receiver.received} == {given_up["id"]}
 
 
+@pytest.mark.parametrize(
+    ("status", "error"),
+    [
+        (200, None),
+        (299, None),
+        (301, "it answers 301; redirects are not followed"),
+        (307, "it answers 307; redirects are not followed"),
+        (404, "it answers 404"),
+    ],
+)
+async def test_only_2xx_takes_an_event_and_a_redirect_is_not_followed(
+    tmp_path: Path, receiver: Receiver, status: int, error: str | None
+) -> None:
+    async def answer(_: web.Request, __: Received) -> web.StreamResponse:
+        return web.Response(status=status, headers={"Location": f"{receiver.url}/inside"})
+
+    receiver.answer = answer
+    async with scene(tmp_path) as here:
+        webhook = await here.webhook(f"{receiver.url}/hook")
+        await here.break_and_fix(1)
+        (item,) = await here.settled(webhook, 1)
+
+    assert (item["status"], item["error"]) == ("given_up" if error else "delivered", error)
+    assert {came.path for came in receiver.received} == {"/hook"}
+
+
 async def test_one_that_is_not_answered_holds_up_no_other_and_few_are_sent_at_once(
     tmp_path: Path, receiver: Receiver
 ) -> None:
@@ -223,10 +252,48 @@ async def test_one_that_is_not_answered_holds_up_no_other_and_few_are_sent_at_on
     assert 1 < most <= sending._TOGETHER
 
 
-def test_an_event_is_tried_for_a_day_with_growing_pauses() -> None:
-    pauses = PAUSES
-    assert timedelta(hours=23) < sum(pauses, timedelta()) < timedelta(hours=25)
-    assert list(pauses) == sorted(pauses)
+async def test_a_webhook_that_is_switched_off_is_sent_no_more_of_what_waits(
+    tmp_path: Path, receiver: Receiver
+) -> None:
+    tests = [f"t{number:02}" for number in range(18)]
+    is_off = asyncio.Event()
+
+    async def wait(_: web.Request, __: Received) -> web.StreamResponse:
+        await is_off.wait()
+        return web.Response(status=204)
+
+    receiver.answer = wait
+    async with scene(tmp_path) as here:
+        webhook = await here.webhook(receiver.url, events=["failure.real_bug"])
+        for body in bug(1, tests):
+            await here.send("run-report", body)
+        await receiver.comes(1)
+        path = f"webhooks/{webhook['id']}"
+        await here.ask("PATCH", path, {"enabled": False})
+        is_off.set()
+        await asyncio.sleep(0.5)
+        assert len(receiver.received) <= sending._TOGETHER
+        await here.ask("PATCH", path, {"enabled": True})
+        await here.settled(webhook, len(tests))
+
+    assert len({came.id for came in receiver.received}) == len(tests)
+
+
+def test_an_event_is_tried_for_a_day_with_growing_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sending, "PAUSES", PAUSES)
+    delivery, now, waited = DELIVERY, NOON, []
+    while True:
+        delivery = sending.after_attempt(delivery, "it answers 503", now)
+        if delivery.due_at is None:
+            break
+        waited.append(delivery.due_at - now)
+        now = delivery.due_at
+
+    assert delivery.status is DeliveryStatus.GIVEN_UP
+    assert timedelta(hours=23) < now - NOON < timedelta(hours=25)
+    assert waited == sorted(waited)
+    assert waited[0] < timedelta(seconds=10)
+    assert len(waited) == 9
 
 
 async def test_the_secret_and_the_address_are_shown_once_and_kept_sealed(

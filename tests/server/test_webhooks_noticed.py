@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 
 from hwci.server.app import sweeping
-from hwci.server.clock import system_clock
+from hwci.server.clock import Clock, system_clock
 from tests.server.telling import CONFIGURATION, Scene, scene
 from tests.support.receiver import Receiver, receiving
-from tests.support.running import report
+from tests.support.running import Hands, report
 
 INCIDENTS = ["incident.opened", "incident.resolved"]
 
@@ -29,8 +29,8 @@ def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
 class Told:
     """A server whose boxes report, and a webhook that is told."""
 
-    def __init__(self, here: Scene, webhook: Any) -> None:
-        self._here, self._webhook = here, webhook
+    def __init__(self, here: Scene, webhook: Any, clock: Clock = system_clock) -> None:
+        self._here, self._webhook, self._clock = here, webhook, clock
         self._runs = 0
 
     async def run(
@@ -38,7 +38,7 @@ class Told:
     ) -> None:
         """Report a run of a commit, which was pushed on top of the one before."""
         self._runs += 1
-        at = (system_clock() + timedelta(milliseconds=self._runs)).isoformat()
+        at = (self._clock() + timedelta(milliseconds=self._runs)).isoformat()
         pushed = {"sha": f"{commit:040x}", "subject": "work", "files": ["src/a.c"]}
         body = {
             "run_id": self._runs,
@@ -151,6 +151,30 @@ async def test_of_what_began_before_the_webhook_and_of_other_products_nothing_is
         ((event, data),) = await told.events(1)
 
     assert (event, data["tests"]) == ("incident.opened", ["i2c"])
+
+
+async def test_an_incident_is_followed_to_its_end_and_for_90_days_at_most(
+    tmp_path: Path, receiver: Receiver
+) -> None:
+    clock = Hands()
+    async with scene(tmp_path, clock=clock) as here:
+        told = Told(here, await here.webhook(receiver.url, events=INCIDENTS), clock)
+        await told.run(1, {"spi": "fail", "uart": "pass"})
+        await told.events(1)
+        clock.move(days=40)
+        await here.sign_in()
+        await told.run(2, {"uart": "fail"})
+        await told.events(2)
+        await told.run(3, {"spi": "pass"})
+        _, _, (event, data) = await told.events(3)
+        assert (event, data["tests"]) == ("incident.resolved", ["spi"])
+
+        clock.move(days=100)
+        await here.sign_in()
+        await told.run(4, {"boot": "pass"})
+        await told.events(3)
+        await told.run(5, {"uart": "fail"})  # it never passed: the same one fails again
+        await told.events(3)
 
 
 async def test_only_the_end_is_told_to_who_wants_only_that(

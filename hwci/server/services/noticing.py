@@ -35,6 +35,8 @@ LOG = logging.getLogger("hwci.server")
 
 LOOK_BACK = timedelta(days=limits.DAYS_DEFAULT)
 """What did not fail since opens no incident; one that a webhook was told of is followed longer."""
+_AHEAD = timedelta(days=1)
+"""The clock of a CI may be ahead; what it sends is looked at when it comes."""
 _ALL = 2**31 - 1
 
 Seen = TypeVar("Seen")
@@ -88,7 +90,7 @@ class Noticing(Service):
             is_done = self._done.get(key) == state
             return state, None if is_done else subject.ask(reader, webhooks, now)
 
-        state, seen = await self._storage.read(ask, organization=org_id)
+        state, seen = await self._storage.read(ask)  # beside what its people ask
         if seen is None:
             return
 
@@ -133,7 +135,7 @@ def _failing(reader: Reader, webhooks: Sequence[Webhook], now: datetime) -> Fail
     ]
     start = max(min([now - LOOK_BACK, *told]), now - limits.WEBHOOK_EVENTS_OF)
     history = reader.history(org_id)
-    rows = incidents(history, Scope(), Period(start, now), Label.PENDING)[::-1]
+    rows = incidents(history, Scope(), Period(start, now + _AHEAD), Label.PENDING)[::-1]
     members = failures_by_incident(history, rows)
     return Failing(
         start,
