@@ -96,6 +96,39 @@ async def test_old_real_bugs_are_not_told_when_all_are_decided_again(
         assert delivery["data"]["firstFailingSha"] == f"{3001:040x}"
 
 
+async def test_of_what_is_no_real_bug_and_to_who_wants_other_events_nothing_is_told(
+    tmp_path: Path, receiver: Receiver
+) -> None:
+    async with scene(tmp_path) as here:
+        other = await here.webhook(receiver.url, events=["box.silent"])
+        webhook = await here.webhook(receiver.url, events=["failure.real_bug"])
+        for body in bug(1, ["power"]):
+            blamed = [{**item, "verdict": "infra"} for item in body["tests"]]
+            await here.send("run-report", {**body, "tests": blamed})
+        await here.break_and_fix(1000)
+        await here.settled(webhook, 1)
+        await asyncio.sleep(0.3)
+
+        (delivery,) = await here.deliveries(webhook)
+        assert delivery["data"]["testId"] == "uart.echo"
+        assert await here.deliveries(other) == []
+
+
+async def test_what_began_90_days_ago_is_told_no_more(tmp_path: Path, receiver: Receiver) -> None:
+    clock = Hands()
+    async with scene(tmp_path, clock=clock) as here:
+        webhook = await here.webhook(receiver.url, events=["failure.real_bug"])
+        clock.move(days=100)
+        await here.sign_in()
+        await here.break_and_fix(1, "old")
+        await here.break_and_fix(1000, "new", ago=timedelta(days=-99))
+        await here.settled(webhook, 1)
+        await asyncio.sleep(0.3)
+
+        (delivery,) = await here.deliveries(webhook)
+        assert delivery["data"]["testId"] == "new"
+
+
 async def test_a_merge_is_told_of_when_it_stays_unchecked_and_a_box_when_it_stays_silent(
     tmp_path: Path, receiver: Receiver
 ) -> None:
