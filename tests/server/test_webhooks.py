@@ -20,6 +20,7 @@ from hwci.server.services.webhooks import sending
 from hwci.wire import limits
 from tests.server.storage.examples import DELIVERY, NOON
 from tests.server.telling import CONFIGURATION, LOOPBACK, Scene, bug, scene
+from tests.support.asking import ask
 from tests.support.databases import query
 from tests.support.receiver import Received, Receiver, receiving, take
 from tests.support.running import Hands, report
@@ -167,6 +168,52 @@ async def test_a_merge_is_told_of_when_it_stays_unchecked_and_a_box_when_it_stay
         assert (unchecked["data"]["sha"], unchecked["data"]["hours"]) == ("b" * 40, 2)
         assert silent["event"] == "box.silent"
         assert (silent["data"]["boxKey"], silent["data"]["hours"]) == ("bench-1", 5)
+
+
+async def test_of_what_was_so_before_the_webhook_or_long_ago_nothing_is_told(
+    tmp_path: Path, receiver: Receiver
+) -> None:
+    clock = Hands()
+    async with scene(tmp_path, clock=clock) as here:
+        before = (clock.now - timedelta(minutes=1)).isoformat()
+        merge = {"repo_key": "acme/firmware", "suite": "hardware", "branch": "main"}
+        await here.send("merge-announce", {**merge, "sha": "c" * 40, "merged_at": before})
+        for number, (box, days) in enumerate({"gone": 8, "bench-1": 0}.items()):
+            at = (clock.now - timedelta(days=days)).isoformat()
+            body = report(run_id=number, box_key=box, started_at=at, ended_at=at)
+            await here.send("run-report", body)
+        hours = {"uncheckedHours": 2, "silentHours": 5}
+        webhook = await here.webhook(receiver.url, **hours)
+        of_merges = await here.webhook(receiver.url, events=["merge.unchecked"], **hours)
+        clock.move(hours=6)
+        await here.sign_in()
+        await here.settled(webhook, 1)
+        await asyncio.sleep(0.3)
+
+        (delivery,) = await here.deliveries(webhook)
+        assert (delivery["event"], delivery["data"]["boxKey"]) == ("box.silent", "bench-1")
+        assert await here.deliveries(of_merges) == []
+
+
+async def test_a_box_is_heard_by_whatever_it_sent_last(tmp_path: Path, receiver: Receiver) -> None:
+    clock = Hands()
+    async with scene(tmp_path, clock=clock) as here:
+        webhook = await here.webhook(receiver.url, events=["box.silent"], silentHours=5)
+        at = (clock.now - timedelta(hours=4)).isoformat()
+        await here.send("run-report", report(box_key="bench-1", started_at=at, ended_at=at))
+        box = await here.ask("POST", "boxes", {"name": "bench-1"}, 201)
+        installed = {"installToken": box["installToken"]}
+        url, path = here.server.url, "/api/boxes/install"
+        await asyncio.to_thread(ask, url, "POST", path, json_body=installed)
+        clock.move(hours=2)
+        await asyncio.sleep(0.3)
+        await here.sign_in()
+        assert await here.deliveries(webhook) == []
+        clock.move(hours=4)
+        await here.sign_in()
+        (delivery,) = await here.settled(webhook, 1)
+
+    assert delivery["data"]["lastHeardAt"] > at
 
 
 async def test_a_webhook_of_a_product_is_told_of_nothing_else(

@@ -11,9 +11,12 @@ from typing import Any
 
 import pytest
 
+from hwci.analysis.failures.incidents import Incident, incidents
 from hwci.server.app import sweeping
 from hwci.server.clock import Clock, system_clock
+from hwci.server.services import noticing
 from tests.server.telling import CONFIGURATION, Scene, scene
+from tests.support.databases import query
 from tests.support.receiver import Receiver, receiving
 from tests.support.running import Hands, report
 
@@ -91,18 +94,33 @@ async def test_an_incident_is_told_once_when_it_opens_and_once_when_all_of_it_is
         )
 
         await told.run(2, both, "bench-2")
-        await told.run(3, {"spi": "pass", "uart": "fail"})
+        await told.events(1)
+        await told.run(3, {"spi": "pass", "uart": "pass"})
         await told.run(3, both, "bench-2")
         await told.events(1)
 
-        await told.run(4, {"spi": "pass", "uart": "pass"})
         await told.run(4, {"spi": "pass", "uart": "pass"}, "bench-2")
         _, (event, resolved) = await told.events(2)
 
     assert event == "incident.resolved"
     assert resolved["incidentId"] == opened["incidentId"]
-    assert resolved["fixSha"] in {f"{3:040x}", f"{4:040x}"}
+    assert resolved["fixSha"] == f"{3:040x}"
     assert [came.body["type"] for came in receiver.received] == INCIDENTS
+
+
+async def test_a_report_that_comes_late_makes_no_other_incident(
+    tmp_path: Path, receiver: Receiver
+) -> None:
+    async with scene(tmp_path) as here:
+        told = Told(here, await here.webhook(receiver.url, events=INCIDENTS))
+        earlier = system_clock().isoformat()
+        await told.run(2, {"spi": "fail"})
+        await told.events(1)
+        await told.run(1, {"spi": "fail"}, started_at=earlier, ended_at=earlier)
+        await told.events(1)
+        failures = (await here.ask("GET", "ci-failures"))["items"]
+
+    assert len(failures) == 2
 
 
 async def test_what_begins_again_is_another_incident(tmp_path: Path, receiver: Receiver) -> None:
@@ -147,6 +165,8 @@ async def test_of_what_began_before_the_webhook_and_of_other_products_nothing_is
         told = Told(here, webhook)
         await here.send("suite-config", {**CONFIGURATION, "suite": "simulated"})
         await told.run(2, {"spi": "fail"}, suite="simulated")
+        await told.events(0)
+        assert query(here.server.location, "SELECT name FROM ongoing") == []
         await told.run(3, {"spi": "pass", "i2c": "fail"})
         ((event, data),) = await told.events(1)
 
@@ -175,6 +195,28 @@ async def test_an_incident_is_followed_to_its_end_and_for_90_days_at_most(
         await told.events(3)
         await told.run(5, {"uart": "fail"})  # it never passed: the same one fails again
         await told.events(3)
+
+
+async def test_the_analysis_is_asked_when_something_changed_and_else_not(
+    tmp_path: Path, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[object] = []
+
+    def counted(*of: Any) -> list[Incident]:
+        asked.append(of)
+        return incidents(*of)
+
+    monkeypatch.setattr(noticing, "incidents", counted)
+    async with scene(tmp_path) as here:
+        told = Told(here, await here.webhook(receiver.url, events=INCIDENTS))
+        await told.run(1, {"spi": "fail"})
+        await told.events(1)
+        times = len(asked)
+        await looks()
+        assert len(asked) == times
+        await told.run(2, {"spi": "pass"})
+        await told.events(2)
+        assert len(asked) > times
 
 
 async def test_only_the_end_is_told_to_who_wants_only_that(

@@ -164,13 +164,12 @@ def _tell_incidents(writer: Writer, webhook: Webhook, seen: Failing, now: dateti
                 events.tell(writer, webhook, events.resolved(told, failure, now), now)
         elif len(grown) > len(members):
             writer.put_ongoing(replace(told, data={**told.data, "members": sorted(grown)}))
-    scope = Scope(webhook.repo_key, webhook.suite)
     told_of = max(webhook.created_at, now - limits.WEBHOOK_EVENTS_OF)
     for pending in seen.incidents:
         incident = pending.incident
         is_new = incident.since >= told_of and incident.first.id not in known
-        if is_new and scope.holds(*incident.product):
-            happened = events.opened(incident, now)
+        happened = events.opened(incident, now)
+        if is_new and events.concerns(happened, webhook):
             events.tell(writer, webhook, happened, now)
             data = {"members": pending.began, **events.remembered(happened)}
             name = str(incident.first.id)

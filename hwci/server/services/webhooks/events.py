@@ -54,10 +54,14 @@ def webhooks_for(reader: Reader, org_id: UUID, event: WebhookEvent) -> list[Webh
     return [webhook for webhook in rows if webhook.enabled and event in webhook.events]
 
 
+def concerns(happened: Happened, webhook: Webhook) -> bool:
+    """Whether an event is of the product, or repository, of a webhook."""
+    return webhook.repo_key in {None, happened.repo_key} and webhook.suite in {None, happened.suite}
+
+
 def deliver(writer: Writer, webhook: Webhook, happened: Happened, now: datetime) -> None:
     """Make an event due to a webhook, if it is of a product of it, and has not been."""
-    wanted = (webhook.repo_key, webhook.suite)
-    if any(name not in {None, own} for name, own in zip(wanted, _product(happened), strict=True)):
+    if not concerns(happened, webhook):
         return
     names = {"repoKey": happened.repo_key, "suite": happened.suite}
     of_product = {name: value for name, value in names.items() if value is not None}
@@ -72,10 +76,6 @@ def deliver(writer: Writer, webhook: Webhook, happened: Happened, now: datetime)
             due_at=now,
         )
     )
-
-
-def _product(happened: Happened) -> tuple[str | None, str | None]:
-    return happened.repo_key, happened.suite
 
 
 def tell(writer: Writer, webhook: Webhook, happened: Happened, now: datetime) -> None:
