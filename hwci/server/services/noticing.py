@@ -167,9 +167,10 @@ def _tell_incidents(writer: Writer, webhook: Webhook, seen: Failing, now: dateti
     told_of = max(webhook.created_at, now - limits.WEBHOOK_EVENTS_OF)
     for pending in seen.incidents:
         incident = pending.incident
-        is_new = incident.since >= told_of and incident.first.id not in known
+        if incident.since < told_of or incident.first.id in known:
+            continue
         happened = events.opened(incident, now)
-        if is_new and events.concerns(happened, webhook):
+        if events.concerns(happened, webhook):
             events.tell(writer, webhook, happened, now)
             data = {"members": pending.began, **events.remembered(happened)}
             name = str(incident.first.id)
@@ -198,16 +199,24 @@ def _tell_worse(writer: Writer, webhook: Webhook, seen: Compared, now: datetime)
         ongoing.name: ongoing
         for ongoing in writer.ongoing(webhook.org_id, webhook.id, WebhookEvent.WORSE)
     }
-    shown = set()
+    stays = set()
     for box in seen[Scope(webhook.repo_key, webhook.suite)]:
         comparison = None if box.idle else box.comparison
         if comparison is not None and comparison.low > 1:
-            shown.add(box.box_key)
-            if comparison.named and box.box_key not in told:
+            stays.add(box.box_key)
+            if comparison.named and _is_news(box, told.get(box.box_key)):
                 events.tell(writer, webhook, events.worse(webhook, box, comparison, now), now)
-                _note(writer, webhook, WebhookEvent.WORSE, box.box_key, now, {})
-    for name in told.keys() - shown:
+                noted = {"note": None if box.note is None else box.note.at.isoformat()}
+                _note(writer, webhook, WebhookEvent.WORSE, box.box_key, now, noted)
+    for name in told.keys() - stays:
         writer.remove_ongoing(told[name])
+
+
+def _is_news(box: BoxHealth, told: Ongoing | None) -> bool:
+    """Whether a webhook was not told that a box is worse, or before the latest note of it."""
+    if told is None or box.note is None:
+        return told is None
+    return told.data["note"] != box.note.at.isoformat()
 
 
 def _note(

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """When a webhook is told that a box is worse: once until its runs no longer show it, however often
-it crosses the edge meanwhile.
+it crosses the edge meanwhile, and again if it is since it was noted what was done to it.
 """
 
 from dataclasses import replace
 from datetime import timedelta
 
-from hwci.contract.boxes.benches import BoxHealth, Comparison, Counts
+from hwci.contract.boxes.benches import BoxHealth, Comparison, Counts, Note
 from hwci.contract.shares import Share
 from hwci.contract.vocabulary import WebhookEvent
 from hwci.engine.history import Scope
@@ -57,6 +57,10 @@ STEPS = (
     (BOX, 3),
     (replace(BOX, idle=True), 3),
     (BOX, 4),
+    (replace(BOX, note=Note(at=NOON, text="new cable")), 5),
+    (replace(BOX, note=Note(at=NOON, text="the same cable")), 5),
+    (BOX, 5),
+    (replace(BOX, note=Note(at=NOON + timedelta(hours=1), text="new board")), 6),
 )
 
 
