@@ -27,7 +27,7 @@ COMMANDS = {
     "metrics": "Show which merges ran on hardware, which failures were firmware bugs, which tests"
     " are flaky.",
     "trends": "Show how the figures of a period changed against the period before.",
-    "digest": "Write a day or a week in Markdown, for mail and chat: what broke, what was fixed,"
+    "digest": "Write a day or a week, for mail and chat: what broke, what was fixed,"
     " what did not run.",
     "products": "List the products of an organization, by their last report: the names for"
     " --product.",

@@ -216,13 +216,17 @@ class ReviewAction(StrEnum):
 
 
 class WebhookEvent(StrEnum):
-    """What a webhook is sent: a failure is a real firmware bug, by the checks or by a person; a
-    merge is unchecked for so many hours; a box is silent for so many.
+    """What a webhook is sent: a failure is a real firmware bug, by the checks or by a person; an
+    incident begins, or is over; a merge is unchecked for so many hours; a box is silent for so
+    many; a box has become worse than the others.
     """
 
     REAL_BUG = "failure.real_bug"
+    OPENED = "incident.opened"
+    RESOLVED = "incident.resolved"
     UNCHECKED = "merge.unchecked"
     SILENT = "box.silent"
+    WORSE = "box.worse"
 
 
 class WebhookForm(StrEnum):

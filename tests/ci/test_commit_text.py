@@ -36,6 +36,7 @@ from tests.ci.commit_answers import (
     passed,
     run,
 )
+from tests.ci.hostile_texts import BAD
 from tests.support.soak import rounds
 
 MINE, FEW, BASE, FLAKY, BENCH = (
@@ -281,21 +282,6 @@ def test_a_comment_of_the_longest_texts_fits() -> None:
 
 # Text of others
 
-BAD = [
-    *("@all", "#1", "acme/fw#2", "GH-12", "!7", "https://evil.example", "www.evil.example"),
-    *(
-        "a@evil.example",
-        "<img src=x onerror=y>",
-        "</table>",
-        "<!--",
-        "-->",
-        "]]>",
-        "<a href=x>y</a>",
-    ),
-    *("[x](http://evil.example)", "![i](u)", "`", "```", "**b**", "|", "\\", "&lt;", "&#64;all"),
-    *("\u202e", "\u200b", "\u2066", "\u2028", "\u3164", "\n\n", "\r", "\t", "\x00", "\x1b[31m"),
-    *("/close", "/approve", "\n/close", ":x:", "~bug", "%m1", "$1", "<?php", "<![CDATA[", "\ud800"),
-]
 LOG = "https://ci.example/7/a.log?x=1&y=2"
 HOSTILE = st.lists(st.one_of(st.sampled_from(BAD), st.text(max_size=5)), max_size=6).map("".join)
 PLAIN = re.compile(r"[A-Za-z0-9 .,;:()'%…\n-]*")

@@ -31,6 +31,8 @@ OF_ITS_OWN_WORK = {
         "KEYS_SECONDS",
         "SEND_SECONDS",
         "WATCH_SECONDS",
+        "INCIDENTS_SECONDS",
+        "BOXES_SECONDS",
         "COME_BACK_SECONDS",
     ),
     "RETRY_AFTER_SECONDS",  # what it repeats

@@ -77,7 +77,9 @@ async def test_a_number_that_is_no_address_in_full_is_refused(host: str) -> None
             await post(to(f"http://{host}:9/hook"))
 
 
-@pytest.mark.parametrize("host", ["9.9.9.9", "2620:fe::fe", "64:ff9b::909:909"])
+@pytest.mark.parametrize(
+    "host", ["9.9.9.9", "2620:fe::fe", "64:ff9b::909:909", "::ffff:9.9.9.9", "2001::f6f6:f6f6"]
+)
 async def test_a_public_address_is_not(host: str) -> None:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     async with posts() as post:
@@ -90,6 +92,12 @@ async def test_the_operator_allows_networks(receiver: Receiver) -> None:
     async with posts("127.0.0.2/32") as post:
         with pytest.raises(PostError, match=OWN):
             await post(to(f"{receiver.url}/hook"))
+
+
+async def test_an_allowed_network_is_allowed_in_whatever_form_its_address_is() -> None:
+    async with posts("127.0.0.0/8") as post:
+        for host in ("::ffff:127.0.0.1", "64:ff9b::7f00:1"):
+            post._socket((socket.AF_INET6, socket.SOCK_STREAM, 0, "", (host, 443))).close()
 
 
 async def test_a_name_that_leads_elsewhere_by_then_is_refused(

@@ -12,12 +12,15 @@ from typing import Any
 import pytest
 from aiohttp import web
 
+from hwci.contract.vocabulary import DeliveryStatus
 from hwci.server.app import sweeping
 from hwci.server.clock import system_clock
 from hwci.server.security.secret_key import rotate_keys
 from hwci.server.services.webhooks import sending
 from hwci.wire import limits
-from tests.server.telling import CONFIGURATION, LOOPBACK, Scene, scene
+from tests.server.storage.examples import DELIVERY, NOON
+from tests.server.telling import CONFIGURATION, LOOPBACK, Scene, bug, scene
+from tests.support.asking import ask
 from tests.support.databases import query
 from tests.support.receiver import Received, Receiver, receiving, take
 from tests.support.running import Hands, report
@@ -94,6 +97,39 @@ async def test_old_real_bugs_are_not_told_when_all_are_decided_again(
         assert delivery["data"]["firstFailingSha"] == f"{3001:040x}"
 
 
+async def test_of_what_is_no_real_bug_and_to_who_wants_other_events_nothing_is_told(
+    tmp_path: Path, receiver: Receiver
+) -> None:
+    async with scene(tmp_path) as here:
+        other = await here.webhook(receiver.url, events=["box.silent"])
+        webhook = await here.webhook(receiver.url, events=["failure.real_bug"])
+        for body in bug(1, ["power"]):
+            blamed = [{**item, "verdict": "infra"} for item in body["tests"]]
+            await here.send("run-report", {**body, "tests": blamed})
+        await here.break_and_fix(1000)
+        await here.settled(webhook, 1)
+        await asyncio.sleep(0.3)
+
+        (delivery,) = await here.deliveries(webhook)
+        assert delivery["data"]["testId"] == "uart.echo"
+        assert await here.deliveries(other) == []
+
+
+async def test_what_began_90_days_ago_is_told_no_more(tmp_path: Path, receiver: Receiver) -> None:
+    clock = Hands()
+    async with scene(tmp_path, clock=clock) as here:
+        webhook = await here.webhook(receiver.url, events=["failure.real_bug"])
+        clock.move(days=100)
+        await here.sign_in()
+        await here.break_and_fix(1, "old")
+        await here.break_and_fix(1000, "new", ago=timedelta(days=-99))
+        await here.settled(webhook, 1)
+        await asyncio.sleep(0.3)
+
+        (delivery,) = await here.deliveries(webhook)
+        assert delivery["data"]["testId"] == "new"
+
+
 async def test_a_merge_is_told_of_when_it_stays_unchecked_and_a_box_when_it_stays_silent(
     tmp_path: Path, receiver: Receiver
 ) -> None:
@@ -134,6 +170,52 @@ async def test_a_merge_is_told_of_when_it_stays_unchecked_and_a_box_when_it_stay
         assert (silent["data"]["boxKey"], silent["data"]["hours"]) == ("bench-1", 5)
 
 
+async def test_of_what_was_so_before_the_webhook_or_long_ago_nothing_is_told(
+    tmp_path: Path, receiver: Receiver
+) -> None:
+    clock = Hands()
+    async with scene(tmp_path, clock=clock) as here:
+        before = (clock.now - timedelta(minutes=1)).isoformat()
+        merge = {"repo_key": "acme/firmware", "suite": "hardware", "branch": "main"}
+        await here.send("merge-announce", {**merge, "sha": "c" * 40, "merged_at": before})
+        for number, (box, days) in enumerate({"gone": 8, "bench-1": 0}.items()):
+            at = (clock.now - timedelta(days=days)).isoformat()
+            body = report(run_id=number, box_key=box, started_at=at, ended_at=at)
+            await here.send("run-report", body)
+        hours = {"uncheckedHours": 2, "silentHours": 5}
+        webhook = await here.webhook(receiver.url, **hours)
+        of_merges = await here.webhook(receiver.url, events=["merge.unchecked"], **hours)
+        clock.move(hours=6)
+        await here.sign_in()
+        await here.settled(webhook, 1)
+        await asyncio.sleep(0.3)
+
+        (delivery,) = await here.deliveries(webhook)
+        assert (delivery["event"], delivery["data"]["boxKey"]) == ("box.silent", "bench-1")
+        assert await here.deliveries(of_merges) == []
+
+
+async def test_a_box_is_heard_by_whatever_it_sent_last(tmp_path: Path, receiver: Receiver) -> None:
+    clock = Hands()
+    async with scene(tmp_path, clock=clock) as here:
+        webhook = await here.webhook(receiver.url, events=["box.silent"], silentHours=5)
+        at = (clock.now - timedelta(hours=4)).isoformat()
+        await here.send("run-report", report(box_key="bench-1", started_at=at, ended_at=at))
+        box = await here.ask("POST", "boxes", {"name": "bench-1"}, 201)
+        installed = {"installToken": box["installToken"]}
+        url, path = here.server.url, "/api/boxes/install"
+        await asyncio.to_thread(ask, url, "POST", path, json_body=installed)
+        clock.move(hours=2)
+        await asyncio.sleep(0.3)
+        await here.sign_in()
+        assert await here.deliveries(webhook) == []
+        clock.move(hours=4)
+        await here.sign_in()
+        (delivery,) = await here.settled(webhook, 1)
+
+    assert delivery["data"]["lastHeardAt"] > at
+
+
 async def test_a_webhook_of_a_product_is_told_of_nothing_else(
     tmp_path: Path, receiver: Receiver
 ) -> None:
@@ -163,6 +245,7 @@ async def test_in_a_chat_names_are_text(tmp_path: Path, receiver: Receiver, form
         assert "<!channel>" not in came.body["text"]
         assert "&lt;!channel&gt;" in came.body["text"]
         shown, link = (block["text"] for block in came.body["blocks"])
+        assert shown["emoji"] is False
         assert (shown["type"], test in shown["text"]) == ("plain_text", True)
         assert link["text"].startswith("<https://hwci.example.org/orgs/")
     else:
@@ -196,10 +279,101 @@ async def test_what_fails_is_tried_for_a_day_then_given_up_and_sent_again_when_a
     assert {came.id for came in receiver.received} == {given_up["id"]}
 
 
-def test_an_event_is_tried_for_a_day_with_growing_pauses() -> None:
-    pauses = PAUSES
-    assert timedelta(hours=23) < sum(pauses, timedelta()) < timedelta(hours=25)
-    assert list(pauses) == sorted(pauses)
+@pytest.mark.parametrize(
+    ("status", "error"),
+    [
+        (200, None),
+        (299, None),
+        (301, "it answers 301; redirects are not followed"),
+        (307, "it answers 307; redirects are not followed"),
+        (404, "it answers 404"),
+    ],
+)
+async def test_only_2xx_takes_an_event_and_a_redirect_is_not_followed(
+    tmp_path: Path, receiver: Receiver, status: int, error: str | None
+) -> None:
+    async def answer(_: web.Request, __: Received) -> web.StreamResponse:
+        return web.Response(status=status, headers={"Location": f"{receiver.url}/inside"})
+
+    receiver.answer = answer
+    async with scene(tmp_path) as here:
+        webhook = await here.webhook(f"{receiver.url}/hook")
+        await here.break_and_fix(1)
+        (item,) = await here.settled(webhook, 1)
+
+    assert (item["status"], item["error"]) == ("given_up" if error else "delivered", error)
+    assert {came.path for came in receiver.received} == {"/hook"}
+
+
+async def test_one_that_is_not_answered_holds_up_no_other_and_few_are_sent_at_once(
+    tmp_path: Path, receiver: Receiver
+) -> None:
+    tests = [f"t{number:02}" for number in range(18)]
+    others, going, most = asyncio.Event(), 0, 0
+
+    async def hang_once(_: web.Request, came: Received) -> web.StreamResponse:
+        nonlocal going, most
+        going += 1
+        most = max(most, going)
+        await (others.wait() if came.body["data"]["testId"] == "t00" else asyncio.sleep(0.02))
+        going -= 1
+        return web.Response(status=204)
+
+    receiver.answer = hang_once
+    async with scene(tmp_path) as here:
+        webhook = await here.webhook(receiver.url, events=["failure.real_bug"])
+        for body in bug(1, tests):
+            await here.send("run-report", body)
+        await receiver.comes(len(tests), seconds=9)
+        others.set()
+        items = await here.settled(webhook, len(tests))
+
+    assert {item["attempts"] for item in items} == {1}
+    assert 1 < most <= sending._TOGETHER
+
+
+async def test_a_webhook_that_is_switched_off_is_sent_no_more_of_what_waits(
+    tmp_path: Path, receiver: Receiver
+) -> None:
+    tests = [f"t{number:02}" for number in range(18)]
+    is_off = asyncio.Event()
+
+    async def wait(_: web.Request, __: Received) -> web.StreamResponse:
+        await is_off.wait()
+        return web.Response(status=204)
+
+    receiver.answer = wait
+    async with scene(tmp_path) as here:
+        webhook = await here.webhook(receiver.url, events=["failure.real_bug"])
+        for body in bug(1, tests):
+            await here.send("run-report", body)
+        await receiver.comes(1)
+        path = f"webhooks/{webhook['id']}"
+        await here.ask("PATCH", path, {"enabled": False})
+        is_off.set()
+        await asyncio.sleep(0.5)
+        assert len(receiver.received) <= sending._TOGETHER
+        await here.ask("PATCH", path, {"enabled": True})
+        await here.settled(webhook, len(tests))
+
+    assert len({came.id for came in receiver.received}) == len(tests)
+
+
+def test_an_event_is_tried_for_a_day_with_growing_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sending, "PAUSES", PAUSES)
+    delivery, now, waited = DELIVERY, NOON, []
+    while True:
+        delivery = sending.after_attempt(delivery, "it answers 503", now)
+        if delivery.due_at is None:
+            break
+        waited.append(delivery.due_at - now)
+        now = delivery.due_at
+
+    assert delivery.status is DeliveryStatus.GIVEN_UP
+    assert timedelta(hours=23) < now - NOON < timedelta(hours=25)
+    assert waited == sorted(waited)
+    assert waited[0] < timedelta(seconds=10)
+    assert len(waited) == 9
 
 
 async def test_the_secret_and_the_address_are_shown_once_and_kept_sealed(

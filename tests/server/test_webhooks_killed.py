@@ -4,12 +4,13 @@ once, none is invented, and those of one failure arrive in order (contract, "Web
 """
 
 import asyncio
+import json
 import os
 import random
 import re
 import sys
 from collections import Counter, defaultdict
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -36,6 +37,7 @@ posting._PATIENCE = ClientTimeout(total=0.5)
 sending.PAUSES = (timedelta(seconds=0.1),) * 10_000
 sending.TAKEN_FOR = timedelta(seconds=2)
 sweeping.SEND_SECONDS = 0.05
+sweeping.INCIDENTS_SECONDS = 0.1
 main()
 """
 """A server that waits for nobody as long as others do, and never gives up."""
@@ -167,7 +169,8 @@ async def test_each_event_arrives_and_in_order_whatever_dies(tmp_path: Path) -> 
     ids = [str(UUID(bytes=bytes(row[0]))) for row in deliveries]
     assert {row[3] for row in deliveries} == {"delivered"}
     assert set(crooked.taken) == set(ids)
-    by_rules = Counter('"by":"rules"' in row[4] for row in deliveries)
+    real = [row for row in deliveries if row[1] == "failure.real_bug"]
+    by_rules = Counter('"by":"rules"' in row[4] for row in real)
     assert by_rules == {True: BUGS * TESTS, False: REVIEWED * 3}
     first: dict[str, int] = {}
     for place, event in enumerate(crooked.taken):
@@ -177,13 +180,28 @@ async def test_each_event_arrives_and_in_order_whatever_dies(tmp_path: Path) -> 
         places[row[2]].append(first[event])
     assert all(those == sorted(those) for those in places.values())
     assert sorted(map(len, places.values()))[-REVIEWED:] == [4] * REVIEWED
+    check_incidents([(event, json.loads(data)) for _, event, _, _, data in deliveries])
+
+
+def check_incidents(events: Sequence[tuple[str, Any]]) -> None:
+    """Check that each incident opened once and was over once after that. Of a bug that is fixed
+    before anybody looks nothing is told.
+    """
+    told: dict[str, list[str]] = defaultdict(list)
+    for event, data in events:
+        if event.startswith("incident."):
+            told[data["incidentId"]].append(event)
+    assert told
+    assert len(told) <= BUGS
+    assert all(those == ["incident.opened", "incident.resolved"] for those in told.values())
 
 
 async def prepare(server: RunningServer, receiver: Receiver) -> None:
     async with aiohttp.ClientSession(raise_for_status=True) as http:
         owner = {"Authorization": f"Bearer {server.token}"}
-        body = {"address": receiver.url, "events": ["failure.real_bug"]}
-        await http.post(f"{server.org_url}/webhooks", json=body, headers=owner)
+        for events in (["failure.real_bug"], ["incident.opened", "incident.resolved"]):
+            body = {"address": receiver.url, "events": events}
+            await http.post(f"{server.org_url}/webhooks", json=body, headers=owner)
         key = {"X-API-Key": server.ci_key}
         url = f"{server.url}/api/ci/suite-config"
         await http.put(url, json=CONFIGURATION, headers=key)

@@ -155,12 +155,11 @@ def put_comment(forge: Forge, job: Job, pull: int, comment: Comment, request: Re
     return _Comments(forge.head_of_job(job), forge, place, own_user, request).put(comment)
 
 
-def set_status(forge: Forge, job: Job, status: Status, request: Requests) -> bool:
-    """Set the status of the commit of a job, and return that it is set.
+def set_status(forge: Forge, job: Job, status: Status, request: Requests) -> None:
+    """Set the status of the commit of a job.
 
     Raises:
         ApiError: the forge refuses, or gives no answer.
     """
     address, body = forge.status(status, job)
     request("POST", address, body)
-    return True

@@ -28,7 +28,7 @@ from hwci.ci.reporting.context import (
     hello_word,
     look_around,
 )
-from hwci.ci.reporting.digest import Digest, code, digest_text
+from hwci.ci.reporting.digest import MARKDOWN, TEXT, Digest, digest_lines
 from hwci.ci.reporting.local import LocalItem, LocalResults, look
 from hwci.ci.reporting.local import markdown as local_markdown
 from hwci.ci.reporting.merge import announce_merges
@@ -37,7 +37,9 @@ from hwci.ci.reporting.results import placed, times_of
 from hwci.ci.reporting.run import Done, RunRequest, Sending, check_run, report_run
 
 __all__ = [
+    "MARKDOWN",
     "PROJECT_FILE",
+    "TEXT",
     "CommandContext",
     "CommitKinds",
     "Digest",
@@ -58,10 +60,9 @@ __all__ = [
     "between",
     "check_repository",
     "check_run",
-    "code",
     "comment",
     "describe_job",
-    "digest_text",
+    "digest_lines",
     "files_or_found",
     "hello_word",
     "job_of_commit",

@@ -112,7 +112,7 @@ def _written(
     token = forge.token(job.environ)
     assert token is not None, "it was looked at"
     request = Requests(forge.header(token))
-    steps: dict[str, Callable[[], bool]] = {}
+    steps: dict[str, Callable[[], bool | None]] = {}
     if pull is not None:
         steps[f"the comment in pull request {pull}"] = partial(
             put_comment, forge, job, pull, verdict.comment, request
@@ -122,7 +122,7 @@ def _written(
     )
     for what, write in steps.items():
         try:
-            is_written = write()
+            is_written = write() is not False
         except ApiError as fault:
             yield _failed(what, forge, fault)
         else:

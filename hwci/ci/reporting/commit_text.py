@@ -16,7 +16,7 @@ from urllib.parse import quote, urlencode
 from uuid import UUID
 
 from hwci.ci.forges.forge import DESCRIPTION_MAX, State, Status
-from hwci.ci.reporting.summary import inert, visible
+from hwci.ci.reporting.summary import code, visible
 from hwci.contract.runs.one_commit import WHOSE, FailureOfCommit, OneCommit, PassOfCommit
 from hwci.contract.vocabulary import Whose
 from hwci.said import counted, joined, percent, short
@@ -257,11 +257,6 @@ def _size(lines: Sequence[str]) -> int:
 
 
 # Text that anyone may have written
-
-
-def code(text: str) -> str:
-    """Write a name, which acts as nothing else."""
-    return f"<code>{inert(text)}</code>"
 
 
 def names(of: Sequence[str]) -> str:

@@ -102,12 +102,21 @@ def changes_said(changes: Changes | None) -> str:
 
 def inert(text: str) -> str:
     """Escape a text for Markdown: every special sign becomes a numeric character reference."""
-    short = text if len(text) <= TEXT_MAX else f"{text[: TEXT_MAX - 1]}…"
     escaped = "".join(
         letter if letter.isalnum() or letter in _PLAIN else f"&#{ord(letter)};"
-        for letter in visible(short)
+        for letter in plain(text)
     )
     return escaped.replace("www.", "www&#46;")  # else it is a link, without any other sign
+
+
+def code(text: str) -> str:
+    """Write a name as HTML, also within Markdown: it acts as nothing else."""
+    return f"<code>{inert(text)}</code>"
+
+
+def plain(text: str) -> str:
+    """Write a name where nothing is markup; a long one is cut."""
+    return visible(text if len(text) <= TEXT_MAX else f"{text[: TEXT_MAX - 1]}…")
 
 
 def visible(text: str) -> str:

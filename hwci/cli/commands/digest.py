@@ -12,13 +12,12 @@ from hwci import client
 from hwci.cli.session.connection import Connection, connected
 from hwci.cli.terminal import options
 from hwci.cli.terminal.render import write
-from hwci.said import counted
 
 WEEK = 7
 Days = Annotated[
     int, typer.Option("--days", "-d", min=1, max=31, metavar="N", help="1: a day; 7: a week.")
 ]
-Markdown = Annotated[bool, typer.Option("--md", help="As Markdown, the only form there is.")]
+Markdown = Annotated[bool, typer.Option("--md", help="Write Markdown, for a chat or a page.")]
 
 
 @connected(by_key=True)
@@ -29,19 +28,18 @@ def digest(
     product: options.Product = None,
     repo: options.Repo = None,
     as_of: options.AsOf = None,
-    md: Markdown = True,  # noqa: ARG001 - the only form
+    md: Markdown = False,
 ) -> None:
-    """Write a day or a week in Markdown, for mail and chat: what broke, what was fixed, what did
-    not run.
+    """Write a day or a week, for mail and chat: what broke, what was fixed, what did not run.
 
     A bench is listed if it ran in the weeks before, and not in these days. With HWCI_READER_KEY,
     cron needs no sign-in.
 
     For example:
 
-      hwci digest --md --product acme/firmware:sensor-fw > week.md
+      hwci digest --days 1
 
-      hwci digest --md --days 1
+      hwci digest --md --product acme/firmware:sensor-fw > week.md
     """
     from hwci.ci import reporting
 
@@ -54,7 +52,8 @@ def digest(
     weeks_before = {**scope, "days": max(days, 2 * WEEK), "as_of": start}
     of = ":".join(filter(None, (repo_key, suite))) or "all products"
     made = reporting.Digest(
-        title=f"{counted(days, 'day')} of {reporting.code(of)}",
+        days=days,
+        of=of,
         start=start,
         end=end,
         incidents=list(server.items(calls.list_incidents(org_id, **of_period))),
@@ -63,5 +62,5 @@ def digest(
         boxes=server.send(calls.box_health(org_id, **of_period)).boxes,
         before=server.send(calls.box_health(org_id, **weeks_before)).boxes,
     )
-    for line in reporting.digest_text(made).splitlines():
+    for line in reporting.digest_lines(made, reporting.MARKDOWN if md else reporting.TEXT):
         write(line)

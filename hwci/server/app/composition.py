@@ -94,7 +94,9 @@ def create_app(
             services.decisions,
         )
     )
-    app.cleanup_ctx.append(sending(storage.leads, services.watching, services.sending))
+    app.cleanup_ctx.append(
+        sending(storage.leads, services.watching, services.noticing, services.sending)
+    )
     app.on_shutdown.append(close_streams)
     app.on_cleanup.append(close)
     return app

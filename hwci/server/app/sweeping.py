@@ -16,6 +16,7 @@ from aiohttp import web
 from hwci.server.errors import HwciServerError, NotReadyError
 from hwci.server.security.secret_key import KeyFile
 from hwci.server.services.ci_metrics.decisions import Decisions
+from hwci.server.services.noticing import Noticing
 from hwci.server.services.retention import Retention
 from hwci.server.services.runs.live_runs import LiveRuns
 from hwci.server.services.webhooks.sending import Sending
@@ -29,6 +30,8 @@ DECISIONS_SECONDS = 1.0
 GUESSES_SECONDS = 600.0
 KEYS_SECONDS = 1.0
 WATCH_SECONDS = 60.0
+INCIDENTS_SECONDS = 60.0
+BOXES_SECONDS = 600.0
 SEND_SECONDS = 1.0
 
 Sweep = Callable[[], Awaitable[None]]
@@ -76,13 +79,15 @@ def reading(keys: KeyFile) -> Callable[[web.Application], AsyncIterator[None]]:
 
 
 def sending(
-    leads: Callable[[], bool], watching: Watching, sending: Sending
+    leads: Callable[[], bool], watching: Watching, noticing: Noticing, sending: Sending
 ) -> Callable[[web.Application], AsyncIterator[None]]:
     """Return the background work of an application that looks for what webhooks are told, and sends
     it.
     """
     sweeps = (
         (_led(leads, watching.sweep), WATCH_SECONDS, "looking for what webhooks are told"),
+        (_led(leads, noticing.incidents), INCIDENTS_SECONDS, "looking for incidents"),
+        (_led(leads, noticing.boxes), BOXES_SECONDS, "looking for boxes that are worse"),
         (_led(leads, sending.sweep), SEND_SECONDS, "sending to webhooks"),
     )
 

@@ -34,6 +34,7 @@ from hwci.server.services.ci_metrics.metrics import Metrics
 from hwci.server.services.ci_metrics.reviews import Reviews
 from hwci.server.services.health import Health
 from hwci.server.services.keys import Keys
+from hwci.server.services.noticing import Noticing
 from hwci.server.services.people.accounts import Accounts
 from hwci.server.services.people.handover import Handover
 from hwci.server.services.people.invitations import Invitations
@@ -86,6 +87,7 @@ class Services:
     merge_analysis: MergeAnalysis
     tests: Tests
     metrics: Metrics
+    noticing: Noticing
     organizations: Organizations
     own_account: OwnAccount
     page_figures: PageFigures
@@ -158,6 +160,7 @@ def make_services(tools: Tools, settings: Settings) -> Services:
         merge_analysis=MergeAnalysis(storage, clock),
         tests=Tests(storage, clock),
         metrics=Metrics(storage, clock),
+        noticing=Noticing(storage, clock),
         organizations=Organizations(storage, clock),
         own_account=OwnAccount(storage, clock, tools.passwords),
         page_figures=PageFigures(storage, clock),

@@ -252,6 +252,20 @@ class Delivery:
 
 
 @dataclass(frozen=True, slots=True)
+class Ongoing:
+    """What a webhook was told of and is not over. `event`: what it was told; `name`: of the box, or
+    the id of the incident; `since`: when that began; `data`: what is needed to know its end.
+    """
+
+    org_id: UUID
+    webhook_id: UUID
+    event: WebhookEvent
+    name: str
+    since: datetime
+    data: Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True)
 class Box:
     """A bench that may report with a key of its own. Its key and the token that installs it are
     digests; there is no `key_digest` before the first install, no `install_digest` after one.

@@ -8,8 +8,9 @@ from datetime import datetime
 from typing import Protocol
 from uuid import UUID
 
+from hwci.contract.vocabulary import WebhookEvent
 from hwci.engine.history import Listing
-from hwci.server.storage.records import Delivery, Webhook
+from hwci.server.storage.records import Delivery, Ongoing, Webhook
 
 
 class Webhooks(Protocol):
@@ -32,15 +33,24 @@ class Webhooks(Protocol):
     ) -> Listing[Delivery]:
         """List the deliveries of a webhook, newest first."""
 
+    def ongoing(self, org_id: UUID, webhook_id: UUID, event: WebhookEvent) -> Sequence[Ongoing]:
+        """Return what a webhook was told of and is not over, the first to begin first."""
+
 
 class WebhooksWriter(Webhooks, Protocol):
     """Webhooks, for writing."""
+
+    def put_ongoing(self, ongoing: Ongoing) -> None:
+        """Keep what a webhook was told of, in place of what has its event and name."""
+
+    def remove_ongoing(self, ongoing: Ongoing) -> None:
+        """Delete what is over."""
 
     def put_webhook(self, webhook: Webhook) -> None:
         """Keep a webhook, in place of one with the same id."""
 
     def remove_webhook(self, org_id: UUID, webhook_id: UUID) -> Webhook | None:
-        """Delete a webhook with its deliveries, and return it; None if there is none."""
+        """Delete a webhook with all that it was told, and return it; None if there is none."""
 
     def add_delivery(self, delivery: Delivery) -> None:
         """Keep a new delivery. Nothing happens if the webhook has one of the same event."""
@@ -48,8 +58,8 @@ class WebhooksWriter(Webhooks, Protocol):
     def take_deliveries(
         self, org_id: UUID, webhook_id: UUID, now: datetime, until: datetime, most: int
     ) -> Sequence[Delivery]:
-        """Return deliveries that are due, oldest first, of each thing its first one that is not
-        settled. They are due again at `until`: until then nobody else takes them.
+        """Return deliveries that are due, the first due first, of each thing its first that is
+        not settled. They are due again at `until`: until then nobody else takes them.
         """
 
     def settle_delivery(self, taken: Delivery, after: Delivery) -> None:

@@ -29,6 +29,7 @@ from hwci.server.storage.records import (
     Invite,
     LiveRun,
     Offer,
+    Ongoing,
     Organization,
     ReaderKey,
     RefreshToken,
@@ -78,6 +79,10 @@ DELIVERY = Delivery(
     status=DeliveryStatus.WAITING,
     attempts=0,
     due_at=NOON,
+)
+ONGOING = Ongoing(
+    *(ACME.id, WEBHOOK.id, WebhookEvent.WORSE, "größer", NOON),
+    data={"members": ["b1"]},
 )
 ENTRY = AuditEntry(UUID(int=41), NOON, ADA.id, "confirm", "failure", {"reason": "größer"})
 

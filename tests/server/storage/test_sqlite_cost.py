@@ -9,8 +9,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import timedelta
+from itertools import count, islice
 from pathlib import Path
 from typing import NamedTuple
+from uuid import UUID
 
 import pytest
 
@@ -27,7 +29,7 @@ from hwci.server.storage.records import RunFilter
 from hwci.server.storage.sql.codec import uuid_of
 from hwci.server.storage.sql.transaction import Transaction
 from hwci.server.storage.sqlite.connections import Connection, open_writer
-from tests.server.storage.examples import ACME, BOX, NOON, REPORT
+from tests.server.storage.examples import ACME, BOX, DELIVERY, NOON, REPORT, WEBHOOK
 from tests.server.storage.histories import EVER, ORG, HistoryDraw, questions
 from tests.server.storage.live_runs import ask_runs, record_runs
 from tests.support.reading import read_period
@@ -449,6 +451,22 @@ def test_the_extent_of_a_period_costs_the_same_however_much_it_holds(
     for number in range(100):
         writer.put_report(ORG, run_of(number), NOON)
     assert extent(99) < 1.2 * extent(3)
+
+
+def test_to_take_deliveries_costs_the_same_however_many_are_due(connection: Connection) -> None:
+    writer = Transaction(connection)
+    writer.add_organization(ACME)
+    writer.put_webhook(WEBHOOK)
+    steps, ids = [], count()
+    for due in (50, 500):
+        for number in islice(ids, due):
+            writer.add_delivery(replace(DELIVERY, id=UUID(int=number), about=f"box {number}"))
+        with counting(connection) as counted:
+            until = NOON + timedelta(minutes=1)
+            assert len(writer.take_deliveries(ACME.id, WEBHOOK.id, NOON, until, 8)) == 8
+        steps.append(counted[0])
+
+    assert steps[1] <= 1.1 * steps[0]
 
 
 def test_a_page_that_is_opened_again_makes_none_of_its_ids_again() -> None:

@@ -29,6 +29,7 @@ from tests.server.storage.examples import (
     INVITE,
     KEY,
     NOON,
+    ONGOING,
     READER_KEY,
     REVIEW,
     SESSION,
@@ -127,6 +128,9 @@ def record_keys_and_boxes(writer: Transaction) -> None:
 def record_webhooks(writer: Transaction) -> None:
     writer.put_webhook(WEBHOOK)
     writer.add_delivery(DELIVERY)
+    writer.put_ongoing(ONGOING)
+    writer.ongoing(ACME.id, WEBHOOK.id, ONGOING.event)
+    writer.remove_ongoing(ONGOING)
     writer.every_webhook()
     writer.webhooks(ACME.id, 0, 9)
     writer.webhook(ACME.id, WEBHOOK.id)

@@ -5,10 +5,10 @@ from dataclasses import replace
 from datetime import timedelta
 from uuid import UUID
 
-from hwci.contract.vocabulary import DeliveryStatus
+from hwci.contract.vocabulary import DeliveryStatus, WebhookEvent
 from hwci.server.storage.ports import Storage, Writer
 from hwci.server.storage.records import Delivery
-from tests.server.storage.examples import ACME, DELIVERY, NOON, OTHER, WEBHOOK
+from tests.server.storage.examples import ACME, DELIVERY, NOON, ONGOING, OTHER, WEBHOOK
 
 MINUTE = timedelta(minutes=1)
 
@@ -91,6 +91,31 @@ async def test_an_event_is_kept_once_and_belongs_to_its_organization(storage: St
         assert not writer.resend_delivery(OTHER.id, WEBHOOK.id, DELIVERY.id, NOON)
         assert writer.remove_webhook(OTHER.id, WEBHOOK.id) is None
         assert writer.every_webhook() == [WEBHOOK]
+
+    await storage.write(work)
+
+
+async def test_what_was_told_and_is_not_over_is_kept_once_of_each_webhook_and_event(
+    storage: Storage,
+) -> None:
+    await prepare(storage)
+    later = replace(ONGOING, name="b2", since=NOON + MINUTE)
+    others = (
+        replace(ONGOING, org_id=OTHER.id),
+        replace(ONGOING, webhook_id=UUID(int=99)),
+        replace(ONGOING, event=WebhookEvent.OPENED),
+    )
+
+    def work(writer: Writer) -> None:
+        for ongoing in (later, *others, replace(ONGOING, data={}), ONGOING):
+            writer.put_ongoing(ongoing)
+        assert writer.ongoing(ACME.id, WEBHOOK.id, ONGOING.event) == [ONGOING, later]
+        writer.remove_ongoing(ONGOING)
+        assert writer.ongoing(ACME.id, WEBHOOK.id, ONGOING.event) == [later]
+        for ongoing in others:
+            assert writer.ongoing(ongoing.org_id, ongoing.webhook_id, ongoing.event) == [ongoing]
+        writer.remove_webhook(ACME.id, WEBHOOK.id)
+        assert writer.ongoing(ACME.id, WEBHOOK.id, ONGOING.event) == []
 
     await storage.write(work)
 

@@ -46,6 +46,7 @@ from tests.server.storage.examples import (
     KEY,
     LIVE_RUN,
     NOON,
+    ONGOING,
     OTHER,
     READER_KEY,
     REPORT,
@@ -141,6 +142,7 @@ def add_live_run(writer: Writer) -> None:
     writer.add_box_note(ACME.id, BOX_NOTE)
     writer.put_webhook(WEBHOOK)
     writer.add_delivery(DELIVERY)
+    writer.put_ongoing(ONGOING)
     writer.put_live_run(LIVE_RUN)
     live = RunTest("boot", Outcome.PASS, 1)
     writer.put_live_tests(ACME.id, LIVE_RUN.id, [live])
@@ -180,6 +182,7 @@ async def shown(where: Location) -> list[object]:
             reader.events(ACME.id, 0, 99),
             reader.webhooks(ACME.id, 0, 99),
             reader.deliveries(ACME.id, WEBHOOK.id, 0, 99),
+            reader.ongoing(ACME.id, WEBHOOK.id, ONGOING.event),
         ]
 
     async with opened(where) as storage:

@@ -4,6 +4,7 @@ rules").
 """
 
 from collections.abc import Mapping
+from uuid import UUID
 
 from hwci.analysis.benches.one_box import one_box
 from hwci.analysis.benches.report import KnownOfBoxes, benches
@@ -28,7 +29,7 @@ class Benches(Analysis):
 
         def work(reader: Reader) -> shapes.Benches | None:
             about = asked(reader, viewer, query, period)
-            known = known_of_boxes(reader, viewer, period)
+            known = known_of_boxes(reader, viewer.org_id, period)
             if note(tags, reader, viewer, about, known):
                 return None
             return benches(*about, limits.PAGE_LIMIT_MAX, known)
@@ -43,7 +44,7 @@ class Benches(Analysis):
 
         def work(reader: Reader) -> shapes.OneBox | None:
             about = asked(reader, viewer, query, period)
-            known = known_of_boxes(reader, viewer, period)
+            known = known_of_boxes(reader, viewer.org_id, period)
             if note(tags, reader, viewer, about, known):
                 return None
             return one_box(*about, query.box_key, limits.PAGE_LIMIT_MAX, known)
@@ -59,15 +60,15 @@ ANSWERS: Answers = {
 }
 
 
-def known_of_boxes(reader: Reader, viewer: Viewer, period: Period) -> KnownOfBoxes:
+def known_of_boxes(reader: Reader, org_id: UUID, period: Period) -> KnownOfBoxes:
     """Return what is known of boxes beside their runs. Only the last time that a box was seen is
     kept, so one that was seen after the period is left out.
     """
-    seen = {box: at for box, at in reader.boxes_seen(viewer.org_id).items() if at <= period.end}
-    return KnownOfBoxes(notes_of(reader, viewer, period), seen)
+    seen = {box: at for box, at in reader.boxes_seen(org_id).items() if at <= period.end}
+    return KnownOfBoxes(notes_of(reader, org_id, period), seen)
 
 
-def notes_of(reader: Reader, viewer: Viewer, period: Period) -> Mapping[str, shapes.Note]:
+def notes_of(reader: Reader, org_id: UUID, period: Period) -> Mapping[str, shapes.Note]:
     """Return the latest note of each box that has one in the period."""
-    notes = reader.latest_box_notes(viewer.org_id, period)
+    notes = reader.latest_box_notes(org_id, period)
     return {box: shapes.Note(at=note.at, text=note.text) for box, note in notes.items()}

@@ -39,7 +39,7 @@ class FlakyTests(Analysis):
 
         def work(reader: Reader) -> ListPage[FlakyRow] | None:
             about = asked(reader, viewer, query, period)
-            notes = notes_of(reader, viewer, period)
+            notes = notes_of(reader, viewer.org_id, period)
             if note(tags, reader, viewer, about, notes):
                 return None
             if query.detail is Detail.RATES:

@@ -75,7 +75,7 @@ class Fleet(Analysis):
 
         def work(reader: Reader) -> Samples:
             about = asked(reader, viewer, query, period)
-            known = known_of_boxes(reader, viewer, period)
+            known = known_of_boxes(reader, viewer.org_id, period)
             boxes = benches(*about, _ALL_BOXES, known).boxes
             return [*_of_products(about)], [*map(_of_box, boxes)]
 

@@ -34,7 +34,7 @@ class Tests(Analysis):
 
         def work(reader: Reader) -> OneTest | None:
             history, scope, _ = of_product = asked(reader, viewer, query, period)
-            notes = notes_of(reader, viewer, period)
+            notes = notes_of(reader, viewer.org_id, period)
             if note(tags, reader, viewer, of_product, notes, bounds(days)):
                 return None
             runs = next(iter(history.outcomes(scope, period)), None)

@@ -6,21 +6,28 @@ This module decides which events there are, what each says, and that one thing i
 id of an event is made of it. It does not know how an event is sent.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from uuid import UUID, uuid5
 
+from hwci.analysis.failures.incidents import Incident
+from hwci.contract.boxes.benches import BoxHealth, Comparison
 from hwci.contract.failures.failures import ResolvedFailure
 from hwci.contract.runs.merges import Merge
 from hwci.contract.vocabulary import DeliveryStatus, FailureClass, WebhookEvent
 from hwci.engine.facts import Lane
-from hwci.engine.history import Episode
-from hwci.said import counted, short
+from hwci.engine.history import Episode, Failure
+from hwci.said import counted, joined, short
 from hwci.server.storage.ports import Reader, Writer
-from hwci.server.storage.records import Decided, Delivery, Webhook
+from hwci.server.storage.records import Decided, Delivery, Ongoing, Webhook
 from hwci.wire import limits
 
+_NAMED = 3
+"""Tests and boxes of an incident that a text names; more are counted."""
+_LISTED = 100
+"""Those that its data list."""
+_OF_BEGINNING = {"members", "suspects"}
 RULES = "rules"
 """Who decided a class that no person did."""
 
@@ -47,10 +54,14 @@ def webhooks_for(reader: Reader, org_id: UUID, event: WebhookEvent) -> list[Webh
     return [webhook for webhook in rows if webhook.enabled and event in webhook.events]
 
 
+def concerns(happened: Happened, webhook: Webhook) -> bool:
+    """Whether an event is of the product, or repository, of a webhook."""
+    return webhook.repo_key in {None, happened.repo_key} and webhook.suite in {None, happened.suite}
+
+
 def deliver(writer: Writer, webhook: Webhook, happened: Happened, now: datetime) -> None:
     """Make an event due to a webhook, if it is of a product of it, and has not been."""
-    wanted = (webhook.repo_key, webhook.suite)
-    if any(name not in {None, own} for name, own in zip(wanted, _product(happened), strict=True)):
+    if not concerns(happened, webhook):
         return
     names = {"repoKey": happened.repo_key, "suite": happened.suite}
     of_product = {name: value for name, value in names.items() if value is not None}
@@ -67,8 +78,10 @@ def deliver(writer: Writer, webhook: Webhook, happened: Happened, now: datetime)
     )
 
 
-def _product(happened: Happened) -> tuple[str | None, str | None]:
-    return happened.repo_key, happened.suite
+def tell(writer: Writer, webhook: Webhook, happened: Happened, now: datetime) -> None:
+    """Make an event due to a webhook, if it wants such events."""
+    if happened.event in webhook.events:
+        deliver(writer, webhook, happened, now)
 
 
 def tell_decided(writer: Writer, decided: Decided, now: datetime) -> None:
@@ -170,3 +183,95 @@ def silent(webhook: Webhook, name: str, heard_at: datetime) -> Happened:
         webhook.suite,
         {"boxKey": name, "lastHeardAt": heard_at.isoformat(), "hours": hours},
     )
+
+
+def opened(incident: Incident, now: datetime) -> Happened:
+    """Return the event of an incident that began."""
+    lane, tests, boxes = incident.lane, incident.tests, incident.boxes
+    sha, suspects = incident.first.key.sha, [commit.sha for commit in incident.suspects or ()]
+    what = f"{_named(tests)} on {_named(boxes)}, branch {lane.branch}"
+    return Happened(
+        WebhookEvent.OPENED,
+        f"{incident.first.id} {now.isoformat()}",
+        f"incident {incident.first.id}",
+        f"Incident: {what}: fails since {short(sha)}{_broken_by(suspects)}",
+        f"failures/{incident.first.id}",
+        lane.repo_key,
+        lane.suite,
+        {
+            "incidentId": str(incident.first.id),
+            "what": what,
+            "tests": tests[:_LISTED],
+            "testsTotal": len(tests),
+            "boxes": boxes[:_LISTED],
+            "boxesTotal": len(boxes),
+            "branch": lane.branch,
+            "firstFailingSha": sha,
+            "suspects": {"from": suspects[0], "to": suspects[-1]} if suspects else None,
+        },
+    )
+
+
+def resolved(told: Ongoing, first: Failure | None, now: datetime) -> Happened:
+    """Return the event of an incident that is over. `first`: its first failure, if it is kept."""
+    data = {name: value for name, value in told.data.items() if name not in _OF_BEGINNING}
+    repo_key, suite = str(data.pop("repoKey")), str(data.pop("suite"))
+    fix = None if first is None else first.next_pass
+    if first is None:
+        why = "its reports are no longer kept"
+    elif first.passed:
+        why = f"it passed on {short(first.key.sha)}, too"
+    elif fix is not None:
+        why = f"it passes since {short(fix)}"
+    else:
+        why = "it was reviewed"
+    return Happened(
+        WebhookEvent.RESOLVED,
+        f"{told.name} {now.isoformat()}",
+        f"incident {told.name}",
+        f"Incident is over: {data['what']}: {why}",
+        f"failures/{told.name}",
+        repo_key,
+        suite,
+        {**data, "fixSha": fix},
+    )
+
+
+def remembered(happened: Happened) -> Mapping[str, object]:
+    """Return what the end of an incident is told with."""
+    return {**happened.data, "repoKey": happened.repo_key, "suite": happened.suite}
+
+
+def worse(webhook: Webhook, box: BoxHealth, comparison: Comparison, now: datetime) -> Happened:
+    """Return the event of a box that has become worse than the others."""
+    return Happened(
+        WebhookEvent.WORSE,
+        f"{box.box_key} {now.isoformat()}",
+        f"box {box.box_key}",
+        f"Worse than others: {box.box_key}: {box.says}",
+        "boxes",
+        webhook.repo_key,
+        webhook.suite,
+        {
+            "boxKey": box.box_key,
+            "says": box.says,
+            "oddsRatio": comparison.odds_ratio,
+            "low": comparison.low,
+            "high": comparison.high,
+            "timesAsOften": comparison.times_as_often,
+        },
+    )
+
+
+def _named(names: Sequence[str]) -> str:
+    more = len(names) - _NAMED
+    return joined([*names[:_NAMED], *([f"{more:,} more"] if more > 0 else [])])
+
+
+def _broken_by(suspects: Sequence[str]) -> str:
+    if not suspects:
+        return ""
+    if len(suspects) == 1:
+        return f", broken by {short(suspects[0])}"
+    between = f"from {short(suspects[0])} to {short(suspects[-1])}"
+    return f", broken by one of {counted(len(suspects), 'commit')} {between}"

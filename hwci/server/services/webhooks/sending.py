@@ -13,6 +13,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from http import HTTPStatus
+from typing import NamedTuple
 from uuid import UUID
 
 from standardwebhooks import Webhook as Signature
@@ -33,7 +34,7 @@ PAUSES = tuple(timedelta(minutes=minutes) for minutes in (0.1, 1, 5, 30, 60, 120
 TAKEN_FOR = timedelta(seconds=60)
 """A server that does not say within this time what became of a delivery was killed."""
 _TOGETHER = 8
-"""Deliveries of a webhook that are sent at once."""
+"""Deliveries of a webhook that are on their way at once. None waits for another."""
 _WEBHOOKS_AT_ONCE, _OF_ONE_ORGANIZATION = 64, 4
 """Others are sent to afterwards: one that does not answer holds nobody else up."""
 _UNREADABLE = "its secret cannot be read any more, as the server's key is another: make a new one"
@@ -72,6 +73,13 @@ def opened_target(seals: Seals, webhook: Webhook) -> Target | None:
     return None if opened is None else Target(*json.loads(opened.value))
 
 
+class Attempt(NamedTuple):
+    """A delivery as it was taken, and after the attempt."""
+
+    taken: Delivery
+    after: Delivery
+
+
 class Sending(Service):
     """Sends what is due."""
 
@@ -105,40 +113,47 @@ class Sending(Service):
 
     async def _send_all(self, org_id: UUID, webhook_id: UUID) -> None:
         """Send to a webhook until nothing is due."""
+        going: set[asyncio.Task[Attempt]] = set()
+        ended: Sequence[Attempt] = ()
         try:
-            while await self._send_some(org_id, webhook_id):
-                pass
+            while going := going | await self._begin(org_id, webhook_id, ended, len(going)):
+                done, going = await asyncio.wait(going, return_when=asyncio.FIRST_COMPLETED)
+                ended = [task.result() for task in done]
         except HwciServerError as error:
             LOG.info("Webhook %s is sent to later: %s", webhook_id, error)
         except Exception:
             LOG.exception("Sending to webhook %s failed because of a bug", webhook_id)
+        finally:
+            for task in going:
+                task.cancel()
 
-    async def _send_some(self, org_id: UUID, webhook_id: UUID) -> bool:
+    async def _begin(
+        self, org_id: UUID, webhook_id: UUID, ended: Sequence[Attempt], going: int
+    ) -> set[asyncio.Task[Attempt]]:
+        """Keep what became of the attempts that ended, and begin others in their place."""
         now = self._clock()
+        until = now + TAKEN_FOR
 
-        def take(writer: Writer) -> tuple[Webhook | None, Sequence[Delivery]]:
+        def work(writer: Writer) -> tuple[Webhook | None, Sequence[Delivery]]:
+            for taken, after in ended:
+                writer.settle_delivery(taken, after)
             webhook = writer.webhook(org_id, webhook_id)
             if webhook is None or not webhook.enabled:
                 return None, ()
-            until = now + TAKEN_FOR
-            due = writer.take_deliveries(org_id, webhook_id, now, until, _TOGETHER)
+            due = writer.take_deliveries(org_id, webhook_id, now, until, _TOGETHER - going)
             return webhook, [replace(delivery, due_at=until) for delivery in due]
 
-        webhook, taken = await self._storage.write(take, organization=org_id)
-        if webhook is None or not taken:
-            return False
+        webhook, taken = await self._storage.write(work, organization=org_id)
+        if webhook is None:
+            return set()
         target = opened_target(self._seals, webhook)
-        faults = await asyncio.gather(
-            *(self._fault(webhook, target, delivery) for delivery in taken)
-        )
-        ended = self._clock()
+        return {asyncio.create_task(self._attempt(webhook, target, each)) for each in taken}
 
-        def settle(writer: Writer) -> None:
-            for delivery, fault in zip(taken, faults, strict=True):
-                writer.settle_delivery(delivery, after_attempt(delivery, fault, ended))
-
-        await self._storage.write(settle, organization=org_id)
-        return True
+    async def _attempt(
+        self, webhook: Webhook, target: Target | None, delivery: Delivery
+    ) -> Attempt:
+        fault = await self._fault(webhook, target, delivery)
+        return Attempt(delivery, after_attempt(delivery, fault, self._clock()))
 
     async def _fault(
         self, webhook: Webhook, target: Target | None, delivery: Delivery

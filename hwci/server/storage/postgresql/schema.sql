@@ -610,7 +610,17 @@ CREATE TABLE delivery (
   UNIQUE (org_id, webhook_id, id)
 );
 CREATE INDEX delivery_list ON delivery (org_id, webhook_id, number);
-CREATE INDEX delivery_due ON delivery (org_id, webhook_id, due_at) WHERE due_at IS NOT NULL;
+CREATE INDEX delivery_due ON delivery (org_id, webhook_id, due_at, number) WHERE due_at IS NOT NULL;
 CREATE INDEX delivery_about ON delivery (org_id, webhook_id, about, number)
   WHERE due_at IS NOT NULL;
 CREATE INDEX delivery_old ON delivery (at) WHERE due_at IS NULL;
+
+CREATE TABLE ongoing (
+  org_id BYTEA NOT NULL,
+  webhook_id BYTEA NOT NULL,
+  event TEXT COLLATE "C" NOT NULL,
+  name TEXT COLLATE "C" NOT NULL,
+  since BIGINT NOT NULL,
+  data TEXT COLLATE "C" NOT NULL,
+  PRIMARY KEY (org_id, webhook_id, event, name)
+);

@@ -9,7 +9,7 @@ from uuid import UUID
 
 from hwci.contract.vocabulary import DeliveryStatus, WebhookEvent
 from hwci.engine.history import Listing
-from hwci.server.storage.records import Delivery, Webhook
+from hwci.server.storage.records import Delivery, Ongoing, Webhook
 from hwci.server.storage.sql import codec
 from hwci.server.storage.sql.columns import column, columns_of
 from hwci.server.storage.sql.rows import Rows, insert, upsert
@@ -22,8 +22,16 @@ def _events(text: str) -> tuple[WebhookEvent, ...]:
 _WEBHOOK = columns_of(Webhook, events=column("events", codec.compact_json, _events))
 _DELIVERY = columns_of(Delivery, data=column("data", codec.compact_json, json.loads))
 
+_ONGOING = columns_of(Ongoing, data=column("data", codec.compact_json, json.loads))
+
 _SELECT_WEBHOOK = f"SELECT {_WEBHOOK.of('w')} FROM webhook w"
 _SELECT_DELIVERY = f"SELECT {_DELIVERY.of('d')} FROM delivery d"
+_SELECT_ONGOING = f"""
+SELECT {_ONGOING.of("o")}
+FROM ongoing o
+WHERE o.org_id = ? AND o.webhook_id = ? AND o.event = ?
+ORDER BY o.since, o.name
+"""
 _WITH_DUE = """
 SELECT w.org_id, w.id
 FROM webhook w
@@ -41,7 +49,7 @@ WHERE d.org_id = ? AND d.webhook_id = ? AND d.due_at <= ? AND NOT EXISTS (
   WHERE e.org_id = d.org_id AND e.webhook_id = d.webhook_id AND e.about = d.about
     AND e.due_at IS NOT NULL AND e.number < d.number
 )
-ORDER BY d.number LIMIT ?
+ORDER BY d.due_at, d.number LIMIT ?
 """
 _ONE = "WHERE org_id = ? AND webhook_id = ? AND id = ?"
 _OLD = "SELECT d.org_id, d.number FROM delivery d WHERE d.due_at IS NULL AND d.at < ? LIMIT ?"
@@ -75,6 +83,20 @@ class WebhookRows(Rows):
         values = (org_id.bytes, webhook_id.bytes)
         return self._slice(_DELIVERY.read, statement, values, offset, limit)
 
+    def ongoing(self, org_id: UUID, webhook_id: UUID, event: WebhookEvent) -> Sequence[Ongoing]:
+        rows = self._connection.rows(_SELECT_ONGOING, (org_id.bytes, webhook_id.bytes, event))
+        return [_ONGOING.read(row) for row in rows]
+
+    def put_ongoing(self, ongoing: Ongoing) -> None:
+        key = "org_id, webhook_id, event, name"
+        self._connection.execute(upsert("ongoing", _ONGOING.names, key), _ONGOING.row(ongoing))
+
+    def remove_ongoing(self, ongoing: Ongoing) -> None:
+        self._connection.execute(
+            "DELETE FROM ongoing WHERE org_id = ? AND webhook_id = ? AND event = ? AND name = ?",
+            (ongoing.org_id.bytes, ongoing.webhook_id.bytes, ongoing.event, ongoing.name),
+        )
+
     def put_webhook(self, webhook: Webhook) -> None:
         self._connection.execute(
             upsert("webhook", _WEBHOOK.names, "org_id, id"), _WEBHOOK.row(webhook)
@@ -83,6 +105,7 @@ class WebhookRows(Rows):
     def remove_webhook(self, org_id: UUID, webhook_id: UUID) -> Webhook | None:
         webhook, key = self.webhook(org_id, webhook_id), (org_id.bytes, webhook_id.bytes)
         self._connection.execute("DELETE FROM delivery WHERE org_id = ? AND webhook_id = ?", key)
+        self._connection.execute("DELETE FROM ongoing WHERE org_id = ? AND webhook_id = ?", key)
         self._connection.execute("DELETE FROM webhook WHERE org_id = ? AND id = ?", key)
         return webhook
 

@@ -635,7 +635,19 @@ CREATE TABLE delivery (
   UNIQUE (org_id, webhook_id, id)
 ) STRICT;
 CREATE INDEX delivery_list ON delivery (org_id, webhook_id, number);
-CREATE INDEX delivery_due ON delivery (org_id, webhook_id, due_at) WHERE due_at IS NOT NULL;
+CREATE INDEX delivery_due ON delivery (org_id, webhook_id, due_at, number) WHERE due_at IS NOT NULL;
 CREATE INDEX delivery_about ON delivery (org_id, webhook_id, about, number)
   WHERE due_at IS NOT NULL;
 CREATE INDEX delivery_old ON delivery (at) WHERE due_at IS NULL;
+
+-- What a webhook was told of and is not over, so that it is told once, and of the end. `event`: what it was
+-- told. `name`: of a box, or the id of an incident.
+CREATE TABLE ongoing (
+  org_id BLOB NOT NULL,
+  webhook_id BLOB NOT NULL,
+  event TEXT NOT NULL,
+  name TEXT NOT NULL,
+  since INTEGER NOT NULL,
+  data TEXT NOT NULL,
+  PRIMARY KEY (org_id, webhook_id, event, name)
+) STRICT, WITHOUT ROWID;

@@ -12,7 +12,14 @@ import { PlainTable } from "../../parts/table/table.js";
 import { LongName, Time } from "../../parts/values/values.js";
 
 const LIMIT = 20;
-const EVENTS = { "failure.real_bug": "real bug", "merge.unchecked": "unchecked merge", "box.silent": "silent box" };
+const EVENTS = {
+  "failure.real_bug": "real bug",
+  "incident.opened": "incident",
+  "incident.resolved": "end of an incident",
+  "merge.unchecked": "unchecked merge",
+  "box.silent": "silent box",
+  "box.worse": "worse box",
+};
 const STATUS = { waiting: "waiting", delivered: "delivered", given_up: "given up" };
 
 /** The list, and below it the deliveries of the webhook that was chosen. `base`: of the organization. */
@@ -21,8 +28,8 @@ export function Webhooks({ base }) {
   const [chosen, choose] = useState(null);
   if (!data) return null;
   if (data.total === 0) {
-    return html`<${Section} title="Webhooks"><p class="quiet">None yet. One is told of real bugs, unchecked merges and silent boxes:
-      ${" "}<code>hwci webhooks create ADDRESS</code></p><//>`;
+    return html`<${Section} title="Webhooks"><p class="quiet">None yet. One is told of real bugs, incidents,
+      ${" "}unchecked merges, and boxes that are silent or worse: <code>hwci webhooks create ADDRESS</code></p><//>`;
   }
   const deliveries = {
     key: "deliveries",
