@@ -185,14 +185,13 @@ async def test_each_event_arrives_and_in_order_whatever_dies(tmp_path: Path) -> 
 
 def check_incidents(events: Sequence[tuple[str, Any]]) -> None:
     """Check that each incident opened once and was over once after that. Of a bug that is fixed
-    before anybody looks nothing is told.
+    before anybody looks nothing is told, which a short run may do to all of them.
     """
     told: dict[str, list[str]] = defaultdict(list)
     for event, data in events:
         if event.startswith("incident."):
             told[data["incidentId"]].append(event)
-    assert told
-    assert len(told) <= BUGS
+    assert rounds(0, 1) <= len(told) <= BUGS
     assert all(those == ["incident.opened", "incident.resolved"] for those in told.values())
 
 
