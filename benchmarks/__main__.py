@@ -21,6 +21,7 @@ def _figures(size: Size) -> Mapping[str, Callable[[], Iterator[Figure]]]:
     return {
         "page": partial(pages.page, size),
         "opened": partial(opened.opened, size),
+        "opened-postgresql": partial(opened.opened, size, shared=True),
         "browser": partial(browser.browser, size),
         "growth": partial(pages.growth, size),
         "second": partial(pages.second, size),

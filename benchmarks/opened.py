@@ -31,7 +31,7 @@ from benchmarks.peers.engines import DuckdbPeer, Peer
 from benchmarks.peers.figures import failures_of, tries_of
 from benchmarks.peers.rows import Rows
 from benchmarks.processes import Caller
-from benchmarks.serving import ROWS, WINDOW, Server, serving
+from benchmarks.serving import ROWS, WINDOW, Server, on_postgresql, serving
 from hwci.contract.vocabulary import Role
 from hwci.server.clock import system_clock
 from hwci.server.storage.location import Location
@@ -41,6 +41,7 @@ ROUNDS = 3
 PERIODS = (30, 90)
 PEOPLE = 10
 SUMS_MS = 185
+_NO_KEY: Mapping[str, str] = {}
 _MIB = 1024 * 1024
 _DAY_SECONDS = 24 * 3600
 _MICROS = 1_000_000
@@ -48,15 +49,23 @@ _ZONE = {"zone": "Europe/Berlin"}
 
 
 def opened(
-    size: Size, kept: Path = KEPT, rounds: int = ROUNDS, people: int = PEOPLE
+    size: Size,
+    kept: Path = KEPT,
+    rounds: int = ROUNDS,
+    people: int = PEOPLE,
+    *,
+    shared: bool = False,
 ) -> Iterator[Figure]:
-    """Measure each page alone, again, and opened by ten people at once; and beside peers."""
+    """Measure each page alone, again, and opened by ten people at once; and beside peers.
+    `shared`: of a server on PostgreSQL, which several may share.
+    """
     emails = [f"reader-{number}@example.com" for number in range(people)]
     with copied(size, kept, peers=True) as data, ExitStack() as stack:
         members = dict.fromkeys(emails, Role.MEMBER)
         where = Location(str(data.database))
         asyncio.run(add_members(where, data.facts.org_id, system_clock(), members))
-        server = stack.enter_context(serving(data))
+        address, key = stack.enter_context(on_postgresql(data)) if shared else (None, _NO_KEY)
+        server = stack.enter_context(serving(data, address, **key))
         server.decide()
         callers = [stack.enter_context(closing(_caller(server, email))) for email in emails]
         peers = [stack.enter_context(closing(peer)) for peer in data.peers()]

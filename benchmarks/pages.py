@@ -7,9 +7,6 @@ to ours, or there is no figure of it.
 """
 
 import json
-import os
-import subprocess
-import sys
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing
@@ -25,8 +22,8 @@ from benchmarks.history import DAYS_AFTER, REPORT, Body, Size
 from benchmarks.peers.engines import Peer
 from benchmarks.peers.figures import Figures
 from benchmarks.peers.rows import Rows
-from benchmarks.processes import Caller, postgresql
-from benchmarks.serving import ROWS, WINDOW, Server, encoded, serving
+from benchmarks.processes import Caller
+from benchmarks.serving import ROWS, WINDOW, Server, encoded, on_postgresql, serving
 
 ROUNDS = 15
 NONE = "none"
@@ -80,24 +77,24 @@ def second(size: Size, kept: Path = KEPT, rounds: int = 5) -> Iterator[Figure]:
     """Measure the page of a server on PostgreSQL that has just started, against that of one which
     has answered for a while. Each time a report has arrived at the latter, which answers first.
     """
-    with copied(size, kept) as data, postgresql(data.folder / "postgresql") as address:
-        key = {"HWCI_SECRET_KEY_FILE": str(data.folder / "secret.key")}
-        copy = ("-m", "hwci", "admin", "copy", "--from", str(data.database), "--to", address)
-        subprocess.run([sys.executable, *copy], check=True, env=os.environ | key)  # noqa: S603 - ours
-        with serving(data, address, **key) as first:
-            first.decide()
-            sender = first.job()
-            times: list[tuple[float, float]] = []
-            for arrived in _rounds(data, rounds):
-                send(sender, arrived)
-                known = first.page()
-                with serving(data, address, **key) as new:
-                    new.nothing()
-                    found = new.page()
-                assert Figures.of_page(json.loads(found.body), ROWS) == Figures.of_page(
-                    json.loads(known.body), ROWS
-                )
-                times.append((found.seconds, known.seconds))
+    with (
+        copied(size, kept) as data,
+        on_postgresql(data) as (address, key),
+        serving(data, address, **key) as first,
+    ):
+        first.decide()
+        sender = first.job()
+        times: list[tuple[float, float]] = []
+        for arrived in _rounds(data, rounds):
+            send(sender, arrived)
+            known = first.page()
+            with serving(data, address, **key) as new:
+                new.nothing()
+                found = new.page()
+            assert Figures.of_page(json.loads(found.body), ROWS) == Figures.of_page(
+                json.loads(known.body), ROWS
+            )
+            times.append((found.seconds, known.seconds))
     of_new, of_first = zip(*times[1:], strict=True)
     yield Figure(
         "First page of a second server on PostgreSQL, against the first server's",

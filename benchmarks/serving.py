@@ -3,8 +3,11 @@
 
 import asyncio
 import json
+import os
+import subprocess
+import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
@@ -14,7 +17,7 @@ from uuid import UUID
 
 from benchmarks.data import Data
 from benchmarks.history import DAYS_AFTER, Body
-from benchmarks.processes import Caller, Reply, Service, service
+from benchmarks.processes import Caller, Reply, Service, postgresql, service
 from hwci.server.app.sweeping import DECISIONS_SECONDS
 from tests.support.running import EMAIL, create_key, sign_in
 
@@ -67,6 +70,18 @@ def serving(data: Data, database: str | None = None, **environment: str) -> Iter
     where = database or str(data.database)
     with signed_in(where, data.facts.org_id, **environment) as found, ExitStack() as connections:
         yield Server(data, found.process, found.person, found.ci_key, connections)
+
+
+@contextmanager
+def on_postgresql(data: Data) -> Iterator[tuple[str, Mapping[str, str]]]:
+    """Copy a history to a PostgreSQL of its own; yield its address, and what a server on it has to
+    be told in its environment.
+    """
+    key = {"HWCI_SECRET_KEY_FILE": str(data.folder / "secret.key")}
+    with postgresql(data.folder / "postgresql") as address:
+        copy = ("-m", "hwci", "admin", "copy", "--from", str(data.database), "--to", address)
+        subprocess.run([sys.executable, *copy], check=True, env=os.environ | key)  # noqa: S603 - ours
+        yield address, key
 
 
 class SignedIn(NamedTuple):

@@ -99,8 +99,12 @@ def test_a_second_server_answers_as_the_first(kept: Path) -> None:
     assert float(measured.value) > 0
 
 
-def test_every_page_that_a_person_opens_is_measured_alone_and_by_many(kept: Path) -> None:
-    figures = {figure.name: figure.value for figure in opened(replace(SMALL, boxes=3), kept, 1, 2)}
+@pytest.mark.parametrize("shared", [False, True], ids=["SQLite", "PostgreSQL"])
+def test_every_page_that_a_person_opens_is_measured_alone_and_by_many(
+    kept: Path, *, shared: bool
+) -> None:
+    measured = opened(replace(SMALL, boxes=3), kept, 1, 2, shared=shared)
+    figures = {figure.name: figure.value for figure in measured}
 
     of_a_page = 3 if "duckdb" in PEERS else 2  # its sums are what the processor is compared with
     assert len(figures) == 9 * 2 * of_a_page + 2 * 2 * len(PEERS) + 1
