@@ -69,6 +69,7 @@ COMMANDS = {
     "members": "Members: list, invite, role, remove, leave.",
     "invitations": "Your open invitations: list, accept, decline.",
     "keys": "CI keys and reader keys: create, list, revoke.",
+    "trusts": "Repositories whose CI jobs report without a key: create, list, remove.",
     "webhooks": "Webhooks, which are told of bugs, merges and boxes: create, list, deliveries,"
     " resend, remove.",
     "boxes": "Boxes: list, health, show, fit, create, install-token, rename, remove, note, notes,"

@@ -118,6 +118,7 @@ async def test_nothing_that_was_prepared_works_after_the_owners_first_single_sig
     install = {"installToken": box["installToken"]}
     box_key = ask(server.url, "POST", "/api/boxes/install", json_body=install).json["apiKey"]
     waiting = prepared.made("boxes", name="waits")["installToken"]
+    prepared.made("ci-trusts", system="github", repository="mallory/firmware")
     another = prepared.login().json
     page = f"{server.org_url}/ci-metrics"
     assert ask(server.url, "GET", page, ci_key(reader)).status == 200
@@ -137,6 +138,8 @@ async def test_nothing_that_was_prepared_works_after_the_owners_first_single_sig
     for value in (key, box_key):
         for path in ("/api/ci/merge-announce", "/api/box/heartbeat"):
             assert ask(server.url, "POST", path, ci_key(value)).status == 401
+    trusts = ask(server.url, "GET", f"{server.org_url}/ci-trusts", bearer(server.token)).json
+    assert trusts["items"] == []
     late = ask(server.url, "POST", "/api/boxes/install", json_body={"installToken": waiting})
     assert late.status == 401
     members = ask(server.url, "GET", f"{server.org_url}/members", bearer(server.token)).json

@@ -10,9 +10,10 @@ The functions run outside the event loop and are plain. Every method names its o
 every query carries it, for every table. The exceptions identify the caller, before an organization
 is known: a user by id, e-mail or identity, that user's memberships, a sign-in by id or
 by its user, a refresh token by its digest or by its user, an invitation by its digest, id or
-e-mail, a key or an install token by its digest. And the service's own housekeeping covers all
-organizations: lost runs, old data to delete, the list of organizations, webhooks and what is due
-to them, and the chain of the audit log.
+e-mail, a key or an install token by its digest; and who may be asked about a job's token, whether
+anybody trusts its issuer. And the service's own housekeeping covers all organizations: lost runs,
+old data to delete, the list of organizations, webhooks and what is due to them, and the chain of
+the audit log.
 """
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -50,6 +51,7 @@ from hwci.server.storage.records import (
     RunFilter,
     SentKind,
 )
+from hwci.server.storage.trust_ports import Trusts, TrustsWriter
 from hwci.server.storage.webhook_ports import Webhooks, WebhooksWriter
 
 AKey = TypeVar("AKey", bound=Key)
@@ -358,7 +360,7 @@ class AuditWriter(Audit, Protocol):
         """Append an entry."""
 
 
-class Reader(Accounts, Sessions, Keys, Boxes, Runs, Records, Audit, Webhooks, Protocol):
+class Reader(Accounts, Sessions, Keys, Trusts, Boxes, Runs, Records, Audit, Webhooks, Protocol):
     """All reads of one snapshot."""
 
 
@@ -367,6 +369,7 @@ class Writer(
     AccountsWriter,
     SessionsWriter,
     KeysWriter,
+    TrustsWriter,
     BoxesWriter,
     RunsWriter,
     RecordsWriter,

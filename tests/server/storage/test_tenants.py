@@ -27,6 +27,7 @@ from tests.server.storage.examples import (
     FAILURE,
     IDENTITY,
     INVITE,
+    JOB_KEY,
     KEY,
     NOON,
     ONGOING,
@@ -35,6 +36,7 @@ from tests.server.storage.examples import (
     SESSION,
     SET_UP,
     TOKEN,
+    TRUST,
     WEBHOOK,
 )
 from tests.server.storage.histories import EVER, ORG, HistoryDraw, questions
@@ -48,6 +50,9 @@ NO_TENANT = {
 BY_OTHER_KEYS = {
     ("ci_key", "digest = "),
     ("reader_key", "digest = "),
+    ("job_key", "digest = "),
+    ("ci_trust", "SELECT ? FROM ci_trust t WHERE t.issuer = "),
+    ("job_key", "WHERE k.kept_until < "),
     ("box", "WHERE b.key_digest = "),
     ("box", "WHERE b.install_digest = "),
     ("membership", "m.user_id = "),
@@ -108,6 +113,14 @@ def record_keys_and_boxes(writer: Transaction) -> None:
         writer.add_key(key)
         writer.touch_key(key, NOON)
         writer.revoke_key(type(key), ACME.id, key.id, NOON)
+    writer.put_trust(TRUST)
+    writer.trusts(ACME.id, 0, 9)
+    writer.trusts_in(ACME.id, TRUST.issuer)
+    writer.is_trusted(TRUST.issuer)
+    writer.add_job_key(JOB_KEY)
+    writer.job_key(JOB_KEY.digest)
+    writer.drop_job_keys(NOON + timedelta(days=2), 9)
+    writer.remove_trust(ACME.id, TRUST.id)
     writer.add_box(BOX)
     writer.set_install(ACME.id, BOX.id, b"install", NOON + timedelta(hours=1))
     writer.install_box(ACME.id, BOX.id, b"install", b"key", NOON)

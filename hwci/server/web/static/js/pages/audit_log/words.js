@@ -49,6 +49,8 @@ const ACTIONS = {
   "ci_key.revoked": ["revoked a CI key", named],
   "reader_key.created": ["created a reader key", named],
   "reader_key.revoked": ["revoked a reader key", named],
+  "trust.created": ["trusted CI jobs of a repository", named],
+  "trust.removed": ["trusts CI jobs of a repository no more", named],
   "webhook.created": ["made a webhook", named],
   "webhook.changed": ["changed a webhook", named],
   "webhook.removed": ["removed a webhook", named],
