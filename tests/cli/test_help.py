@@ -26,6 +26,7 @@ CONTRACT = {
     "admin reset-password",
     "admin disable-user",
     "admin enable-user",
+    "admin erase-user",
     "admin vouch",
     "admin add-owner",
     "admin backup",

@@ -256,3 +256,20 @@ def kept(server: RunningServer, tenant: Tenant) -> dict[str, list[Any]]:
     for episode in rows["episode"]:
         del episode["decision"], episode["decided_by"]
     return rows
+
+
+def where_it_stands(server: RunningServer, word: str) -> set[str]:
+    """Return the tables of which a row has a word, in any case."""
+    tables: dict[str, list[str]] = {}
+    for table, column in query(server.location, COLUMNS):
+        tables.setdefault(table, []).append(column)
+    return {
+        table
+        for table, names in tables.items()
+        for row in query(server.location, f'SELECT {", ".join(names)} FROM "{table}"')
+        if word.encode() in b"".join(_bytes(value) for value in row).lower()
+    }
+
+
+def _bytes(value: object) -> bytes:
+    return bytes(value) if isinstance(value, bytes | memoryview) else str(value).encode()

@@ -15,10 +15,11 @@ from uuid import UUID
 
 import pytest
 
-from hwci.server.app import AddOwner, CreateUser, SetUserEnabled, Vouch
+from hwci.server.app import AddOwner, CreateUser, EraseUser, SetUserEnabled, Vouch
 from hwci.server.settings import Registration
 from hwci.wire.sso import challenge_of
 from tests.server.single_sign_on import LOGIN, refreshed
+from tests.server.tenants import where_it_stands
 from tests.support.asking import Reply, ask, bearer, ci_key
 from tests.support.browsing import browsing
 from tests.support.joining import accept, invite, received
@@ -145,6 +146,19 @@ async def test_nothing_that_was_prepared_works_after_the_owners_first_single_sig
     members = ask(server.url, "GET", f"{server.org_url}/members", bearer(server.token)).json
     assert VICTIM not in {one["user"]["email"] for one in members["items"]}
     assert own["id"] not in {one["id"] for one in me["organizations"]}
+
+
+async def test_who_is_erased_is_so_with_what_was_prepared(server: RunningServer) -> None:
+    prepared = prepare(server)
+    prepared.made("boxes", name="kept")
+    prepared.made("box-notes", boxKey="kept", text="new cable")
+    await signed_in_as(server, "victim")
+
+    await asyncio.to_thread(server.operate, EraseUser(email=VICTIM))
+
+    assert where_it_stands(server, VICTIM) == set()
+    notes = ask(server.url, "GET", f"{server.org_url}/box-notes", bearer(server.token)).json
+    assert notes["items"][0]["by"]["name"] == "someone who was removed"
 
 
 async def test_the_person_is_told_once_and_it_stands_in_the_audit_log(

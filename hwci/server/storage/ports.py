@@ -25,6 +25,7 @@ from uuid import UUID
 
 from hwci.analysis.outcomes import RecordedRuns
 from hwci.contract.boxes.boxes import BoxNote
+from hwci.contract.people import Actor
 from hwci.contract.runs.merges import Merge
 from hwci.contract.runs.runs import Run, RunDetail, RunTest, TestCounts
 from hwci.engine.facts import Facts, Report, StoredReview, SuiteConfig
@@ -163,6 +164,9 @@ class BoxesWriter(Boxes, Protocol):
 
     def add_box_note(self, org_id: UUID, note: BoxNote) -> None:
         """Keep a new note. Raises `ClashError("text")`: there is the same one."""
+
+    def rename_noter(self, org_id: UUID, by: Actor) -> int:
+        """Keep the name of who wrote with the notes of this id; return how many there are."""
 
     def remove_box_note(self, org_id: UUID, note_id: UUID) -> BoxNote | None:
         """Delete a note and return it; None if there is none."""
@@ -332,6 +336,11 @@ class RecordsWriter(Records, Protocol):
 
     def put_review(self, org_id: UUID, failure_id: UUID, review: StoredReview) -> None:
         """Keep a review at a failure; `review.number` is ignored: it gets the next number."""
+
+    def rename_reviewer(self, org_id: UUID, by: Actor) -> int:
+        """Keep the name of who reviewed with the reviews of this id, which stay in their order;
+        return how many there are.
+        """
 
     def drop_reviews(self, org_id: UUID, failure_ids: Sequence[UUID]) -> None:
         """Delete the reviews kept at these failures."""

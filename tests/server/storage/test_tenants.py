@@ -9,6 +9,7 @@ from uuid import UUID
 
 import pytest
 
+from hwci.contract.people import Actor
 from hwci.contract.vocabulary import DeliveryStatus, Role
 from hwci.engine.facts import Product, failure_id
 from hwci.engine.history import Scope, Where
@@ -20,6 +21,7 @@ from hwci.server.storage.sqlite.whole import tables_in_order
 from tests.server.storage.examples import (
     ACME,
     ADA,
+    BOB,
     BOX,
     BOX_NOTE,
     DELIVERY,
@@ -81,9 +83,12 @@ def record_everything(writer: Transaction) -> None:
     writer.drop_replaced(ORG, NOON)
     writer.put_review(ORG, failure_id(ORG, FAILURE), REVIEW)
     ask_everything(writer, draw)
+    writer.rename_reviewer(ORG, Actor(ADA.id, "somebody"))
     writer.drop_reviews(ORG, [failure_id(ORG, FAILURE)])
     writer.rebuild(ORG)
     writer.remove_membership(ACME.id, ADA.id)
+    writer.users_apart()
+    writer.erase_user(BOB)
 
 
 def record_people(writer: Transaction) -> None:
@@ -129,6 +134,7 @@ def record_keys_and_boxes(writer: Transaction) -> None:
     writer.add_box(replace(BOX, id=UUID(int=52), name="b2", install_digest=None))
     writer.add_box_note(ACME.id, BOX_NOTE)
     writer.add_box_note(ACME.id, replace(BOX_NOTE, id=UUID(int=81), box_key="b2"))
+    writer.rename_noter(ACME.id, Actor(ADA.id, "somebody"))
     writer.remove_box_note(ACME.id, BOX_NOTE.id)
     writer.latest_box_notes(ACME.id, EVER)
     writer.boxes_seen(ACME.id)
@@ -155,6 +161,7 @@ def record_webhooks(writer: Transaction) -> None:
     )
     writer.deliveries(ACME.id, WEBHOOK.id, 0, 9)
     writer.resend_delivery(ACME.id, WEBHOOK.id, DELIVERY.id, NOON)
+    writer.change_deliveries(ACME.id, lambda data: {**data, "text": "another"})
     writer.drop_deliveries(NOON, 9)
     writer.remove_webhook(ACME.id, WEBHOOK.id)
 

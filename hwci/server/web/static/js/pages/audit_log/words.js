@@ -69,6 +69,7 @@ const ACTIONS = {
   "user.disabled": ["disabled a user", emailOf],
   "user.enabled": ["enabled a user", emailOf],
   "user.vouched": ["vouched for a user", emailOf],
+  "user.erased": ["erased a user", emailOf],
   "session.reuse": ["used a refresh token twice", sessions],
   "identity.linked": ["linked a single sign-on", identity],
   "ci_metrics.enabled": ["turned CI Metrics on", organization],
