@@ -31,7 +31,11 @@ VARIABLES: tuple[Variable, ...] = (
         "The token that `hwci comment` writes to the forge with, before that of the job.",
     ),
     Variable("HWCI_PROFILE", "Which kept sign-in to use."),
-    Variable("HWCI_ORG", "Organization by id or name."),
+    Variable("HWCI_ORG", "Organization by id or name; of a job that signs in, by id."),
+    Variable(
+        "HWCI_ID_TOKEN",
+        "The token of a job of GitLab, which signs in with it where there is no `HWCI_CI_KEY`.",
+    ),
     *(Variable(field.variable, f"`{field.name}` of reports. {field.meaning}") for field in FIELDS),
     Variable(
         "HWCI_STATE_DIR", "Folder whose `spool` holds the bench store if HWCI_SPOOL_DIR is not set."

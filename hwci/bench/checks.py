@@ -25,9 +25,10 @@ from hwci.client import Call, Client, calls
 from hwci.client._address import parse_address, proxy_of
 from hwci.client._call import Credential
 from hwci.client.delivery import unsent
+from hwci.client.delivery.job_key import JobKey, owner_of
 from hwci.client.delivery.sending import Destination
 from hwci.client.errors import BadRequestError, HwciError, ServerAddressError
-from hwci.client.explained import NO_URL, NO_URL_FIX, ExplainedError, explain
+from hwci.client.explained import CI_KEY_FIX, NO_URL, NO_URL_FIX, ExplainedError, explain
 from hwci.client.store import BenchStore, StoreError, fingerprint_of
 from hwci.said import counted, short
 from hwci.version import build_version
@@ -95,11 +96,12 @@ def _no_key(to: Destination) -> list[Finding]:
     what, fix = to.no_key.message.cause, to.no_key.message.fix
     if not to.no_key.meant:
         what = "HWCI_CI_KEY is not set"
-        fix = "Make a key (hwci keys create NAME), and give it to the job as HWCI_CI_KEY"
+        if fix == CI_KEY_FIX:  # else this job could sign in
+            fix = "Make a key (hwci keys create NAME), and give it to the job as HWCI_CI_KEY"
     return [Finding("key", State.FAIL, what, fix)]
 
 
-def _usable_key(to: Destination) -> str | None:
+def _usable_key(to: Destination) -> str | JobKey | None:
     return to.key if to.no_key is None else None
 
 
@@ -134,7 +136,9 @@ def _key(client: Client, to: Destination) -> Finding:
     try:
         client.send(empty)
     except BadRequestError:
-        return Finding("key", State.OK, "the server knows it")
+        signed_in = isinstance(to.key, JobKey)
+        what = "the job signs in without one" if signed_in else "the server knows it"
+        return Finding("key", State.OK, what)
     except HwciError as fault:
         return _failed("key", fault)
     return Finding(
@@ -279,7 +283,8 @@ def _for_others(store: BenchStore, to: Destination) -> list[str]:
     except ServerAddressError:
         return []
     key = _usable_key(to)
-    return list(unsent.for_others(store, address, fingerprint_of(key) if key else None))
+    own = fingerprint_of(owner_of(key)) if key else None
+    return list(unsent.for_others(store, address, own))
 
 
 def _writable(folder: Path) -> bool:

@@ -69,6 +69,7 @@ COMMANDS = {
     "members": "Members: list, invite, role, remove, leave.",
     "invitations": "Your open invitations: list, accept, decline.",
     "keys": "CI keys and reader keys: create, list, revoke.",
+    "trusts": "Repositories whose CI jobs report without a key: create, list, remove.",
     "webhooks": "Webhooks, which are told of bugs, merges and boxes: create, list, deliveries,"
     " resend, remove.",
     "boxes": "Boxes: list, health, show, fit, create, install-token, rename, remove, note, notes,"
@@ -86,6 +87,7 @@ ADMIN = {
     "disable-user": "Stop a user from signing in; their sessions end at once, streams within"
     " seconds.",
     "enable-user": "Allow a disabled user to sign in again.",
+    "erase-user": "Erase a user: the account, and their name wherever it stands.",
     "vouch": "Say that the e-mail of a user is theirs, before their first single sign-on.",
     "add-owner": "Make a user an owner of an organization, such as one that has none any more.",
     "backup": "Write a whole copy of the database to a new file, also while the server runs.",
@@ -116,6 +118,7 @@ MODULES = {
         "reset-password",
         "disable-user",
         "enable-user",
+        "erase-user",
         "vouch",
         "add-owner",
         "rotate-secret",

@@ -150,7 +150,7 @@ class AsyncClient(AsyncResources):
         self,
         url: str | None = None,
         *,
-        ci_key: str | None = None,
+        ci_key: str | Callable[[], str] | None = None,
         token: Token | None = None,
         box_key: str | None = None,
         reader_key: str | None = None,

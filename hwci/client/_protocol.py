@@ -74,10 +74,10 @@ ANSWER_BYTES_MAX = 2 * RUN_REPORT_BYTES
 class Credentials:
     """What the caller may sign calls with; `repr` shows which there are, never their values. A
     token that is renewed is given as a session, or as a function that returns the present one,
-    called for each request.
+    called for each request; so may a CI key be.
     """
 
-    ci_key: str | None = None
+    ci_key: str | Callable[[], str] | None = None
     token: Token | None = None
     box_key: str | None = None
     reader_key: str | None = None

@@ -318,7 +318,7 @@ class Client(Resources):
     Args:
         url: the server's address; if left out, HWCI_URL, with the reader key of HWCI_READER_KEY and
             the organization of HWCI_ORG.
-        ci_key: signs the CI report calls.
+        ci_key: signs the CI report calls, or a function that returns it.
         token: the access token that signs the calls of a user, a `Session` that keeps one, or a
             function that returns one.
         box_key: signs the calls of a box.
@@ -333,7 +333,7 @@ class Client(Resources):
         self,
         url: str | None = None,
         *,
-        ci_key: str | None = None,
+        ci_key: str | Callable[[], str] | None = None,
         token: Token | None = None,
         box_key: str | None = None,
         reader_key: str | None = None,

@@ -4,10 +4,12 @@
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Required, TypedDict, Unpack
+from uuid import UUID
 
 from hwci.client._call import Call, Id
 from hwci.contract.boxes.benches import Benches, OneBox
 from hwci.contract.boxes.boxes import Box, BoxNote
+from hwci.contract.ci_systems import SigningSystem
 from hwci.contract.failures.causes import Cause
 from hwci.contract.failures.explanations import Explanation, Gaps
 from hwci.contract.failures.failures import (
@@ -67,10 +69,12 @@ from hwci.wire.analysis.causes import OfTable, ReviewsBody
 from hwci.wire.analysis.explanations import UnsentChanges
 from hwci.wire.base import HealthAnswer
 from hwci.wire.boxes import BoxInstallAnswer, InstalledBox
+from hwci.wire.job_keys import JobKeyAnswer
 from hwci.wire.queries import Detail
 from hwci.wire.reports import MergeAnnouncement, RunReport, SuiteConfiguration
 from hwci.wire.runs import RunEvents, RunHead
 from hwci.wire.sso import SsoProviders
+from hwci.wire.trusts import TrustAnswer
 from hwci.wire.webhooks import CreatedWebhook, DeliveryAnswer, WebhookAnswer
 from hwci.wire.wheels import WheelAnswer
 
@@ -407,6 +411,9 @@ def report_run(body: RunReport) -> Call[None]:
 def put_suite_config(body: SuiteConfiguration) -> Call[None]:
     """Describe a product's files; an earlier configuration is replaced."""
 
+def exchange_job_token(org_id: UUID, token: str) -> Call[JobKeyAnswer]:
+    """Exchange a CI job's token, once, for a key that works as a CI key for minutes."""
+
 def register(
     email: str,
     password: str,
@@ -515,6 +522,24 @@ def own_reader_key() -> Call[OwnReaderKey]:
 
 def revoke_reader_key(org_id: Id, key_id: Id, /) -> Call[None]:
     """Revoke a reader key at once."""
+
+def list_trusts(org_id: Id, /, **query: Unpack[PageFields]) -> Call[ListPage[TrustAnswer]]:
+    """List the repositories whose CI jobs may sign in."""
+
+def create_trust(
+    org_id: Id,
+    /,
+    system: SigningSystem,
+    repository: str,
+    issuer: str | None = None,
+    repository_id: str | None = None,
+    branch: str | None = None,
+    environment: str | None = None,
+) -> Call[TrustAnswer]:
+    """Let the CI jobs of a repository sign in without a secret."""
+
+def remove_trust(org_id: Id, trust_id: Id, /) -> Call[None]:
+    """Let them sign in no more; the keys of their jobs end at once."""
 
 def list_boxes(org_id: Id, /, **query: Unpack[BoxesFields]) -> Call[ListPage[Box]]:
     """List the boxes of an organization."""

@@ -5,6 +5,7 @@
     ├── ServerAddressError          the address of the server is malformed
     ├── ProxyAddressError           the environment names a proxy that cannot be used
     ├── CredentialMissingError      the call needs a key or token that was not given
+    ├── JobTokenError               a CI job got no token to sign in with
     ├── CredentialMalformedError    what was given cannot be a key or token
     ├── SessionError                a kept sign-in cannot be used
     │   ├── SessionFileError        … as its file cannot be read or written
@@ -82,6 +83,10 @@ class CredentialMissingError(HwciError):
 
     def __str__(self) -> str:
         return f"This call needs {self.needed}, and the client was given none"
+
+
+class JobTokenError(HwciError):
+    """The CI system gave a job no token to sign in with."""
 
 
 class CredentialMalformedError(HwciError, ValueError):

@@ -106,6 +106,8 @@ CI_KEY_FIX = (
     "Check HWCI_CI_KEY; `hwci keys list` shows the keys of the organization,"
     " `hwci keys create NAME` makes one"
 )
+_JOB_KEY_PATH = "/api/ci/job-key"
+JOB_FIX = "Compare the job with `hwci trusts list`, or give it a key as HWCI_CI_KEY"
 _HEADER_NEVER_CAME = re.compile(r"Send (?:one header|the body (?:as|with)) ([A-Z][\w-]+)")
 """What hwci says of a request that lacks a header; the client sends none without these."""
 OLDER_SERVER_FIX = (
@@ -133,6 +135,7 @@ def _table() -> "tuple[tuple[type[HwciError], ExitCode, str], ...]":
         (errors.InvalidCallError, usage, "Correct what is named above, then try again"),
         (errors.CredentialMalformedError, usage, "Copy it again, without quotes and line ends"),
         (errors.CredentialMissingError, sign_in, SIGN_IN_FIX),
+        (errors.JobTokenError, sign_in, JOB_FIX),
         (errors.SessionEndedError, sign_in, SIGN_IN_FIX),
         (errors.SessionFileError, usage, ""),
         (
@@ -220,6 +223,8 @@ def _header_fix(fault: "HwciError", *, by_ci_key: bool) -> str | None:
         never_came = _HEADER_NEVER_CAME.match(fault.message)
         if never_came:
             return f"{never_came[1]} was sent, and something on the way took it: let it pass"
+        if fault.path == _JOB_KEY_PATH:
+            return JOB_FIX
     about_key = isinstance(fault, errors.UnauthorizedError | errors.CredentialMissingError)
     return CI_KEY_FIX if by_ci_key and about_key else None
 

@@ -4,6 +4,7 @@
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Unpack
+from uuid import UUID
 
 from hwci.client._aio import AsyncFollowing
 from hwci.client._call import Id
@@ -43,6 +44,7 @@ from hwci.client.calls import (
 )
 from hwci.contract.boxes.benches import Benches, OneBox
 from hwci.contract.boxes.boxes import Box, BoxNote
+from hwci.contract.ci_systems import SigningSystem
 from hwci.contract.failures.causes import Cause
 from hwci.contract.failures.explanations import Explanation, Gaps
 from hwci.contract.failures.failures import (
@@ -92,9 +94,11 @@ from hwci.wire.analysis.causes import ReviewsBody
 from hwci.wire.analysis.explanations import UnsentChanges
 from hwci.wire.base import HealthAnswer
 from hwci.wire.boxes import BoxInstallAnswer, InstalledBox
+from hwci.wire.job_keys import JobKeyAnswer
 from hwci.wire.reports import MergeAnnouncement, RunReport, SuiteConfiguration
 from hwci.wire.runs import RunEvents, RunHead
 from hwci.wire.sso import SsoProviders
+from hwci.wire.trusts import TrustAnswer
 from hwci.wire.webhooks import CreatedWebhook, DeliveryAnswer, WebhookAnswer
 from hwci.wire.wheels import WheelAnswer
 
@@ -133,6 +137,10 @@ class SuiteConfigs:
 
     def plan(self, body: SuiteConfiguration, **query: Unpack[PlanFields]) -> SuiteConfigPlan:
         """Show what a suite configuration would change if it were sent; nothing is kept."""
+
+class JobKeys:
+    def exchange(self, org_id: UUID, token: str) -> JobKeyAnswer:
+        """Exchange a CI job's token, once, for a key that works as a CI key for minutes."""
 
 class Account:
     def register(
@@ -253,6 +261,24 @@ class ReaderKeys:
 
     def revoke(self, key_id: Id, /) -> None:
         """Revoke a reader key at once."""
+
+class Trusts:
+    def list(self, **query: Unpack[PageFields]) -> Listing[TrustAnswer]:
+        """List the repositories whose CI jobs may sign in."""
+
+    def create(
+        self,
+        system: SigningSystem,
+        repository: str,
+        issuer: str | None = None,
+        repository_id: str | None = None,
+        branch: str | None = None,
+        environment: str | None = None,
+    ) -> TrustAnswer:
+        """Let the CI jobs of a repository sign in without a secret."""
+
+    def remove(self, trust_id: Id, /) -> None:
+        """Let them sign in no more; the keys of their jobs end at once."""
 
 class Boxes:
     def list(self, **query: Unpack[BoxesFields]) -> Listing[Box]:
@@ -493,6 +519,10 @@ class AsyncSuiteConfigs:
     async def plan(self, body: SuiteConfiguration, **query: Unpack[PlanFields]) -> SuiteConfigPlan:
         """Show what a suite configuration would change if it were sent; nothing is kept."""
 
+class AsyncJobKeys:
+    async def exchange(self, org_id: UUID, token: str) -> JobKeyAnswer:
+        """Exchange a CI job's token, once, for a key that works as a CI key for minutes."""
+
 class AsyncAccount:
     async def register(
         self,
@@ -616,6 +646,24 @@ class AsyncReaderKeys:
 
     async def revoke(self, key_id: Id, /) -> None:
         """Revoke a reader key at once."""
+
+class AsyncTrusts:
+    async def list(self, **query: Unpack[PageFields]) -> AsyncListing[TrustAnswer]:
+        """List the repositories whose CI jobs may sign in."""
+
+    async def create(
+        self,
+        system: SigningSystem,
+        repository: str,
+        issuer: str | None = None,
+        repository_id: str | None = None,
+        branch: str | None = None,
+        environment: str | None = None,
+    ) -> TrustAnswer:
+        """Let the CI jobs of a repository sign in without a secret."""
+
+    async def remove(self, trust_id: Id, /) -> None:
+        """Let them sign in no more; the keys of their jobs end at once."""
 
 class AsyncBoxes:
     async def list(self, **query: Unpack[BoxesFields]) -> AsyncListing[Box]:
@@ -826,6 +874,7 @@ class Resources:
     merges: Merges
     runs: Runs
     suite_configs: SuiteConfigs
+    job_keys: JobKeys
     account: Account
     sessions: Sessions
     sso: Sso
@@ -834,6 +883,7 @@ class Resources:
     invites: Invites
     ci_keys: CiKeys
     reader_keys: ReaderKeys
+    trusts: Trusts
     boxes: Boxes
     box_notes: BoxNotes
     live_runs: LiveRuns
@@ -852,6 +902,7 @@ class AsyncResources:
     merges: AsyncMerges
     runs: AsyncRuns
     suite_configs: AsyncSuiteConfigs
+    job_keys: AsyncJobKeys
     account: AsyncAccount
     sessions: AsyncSessions
     sso: AsyncSso
@@ -860,6 +911,7 @@ class AsyncResources:
     invites: AsyncInvites
     ci_keys: AsyncCiKeys
     reader_keys: AsyncReaderKeys
+    trusts: AsyncTrusts
     boxes: AsyncBoxes
     box_notes: AsyncBoxNotes
     live_runs: AsyncLiveRuns

@@ -29,6 +29,17 @@ class CiSystem(StrEnum):
     JENKINS = "jenkins"
 
 
+class SigningSystem(StrEnum):
+    """A CI system that signs the identity of its jobs: a token, which a job can exchange for a key
+    of some minutes.
+    """
+
+    GITHUB = CiSystem.GITHUB.value
+    GITLAB = CiSystem.GITLAB.value
+    BUILDKITE = CiSystem.BUILDKITE.value
+    CIRCLECI = CiSystem.CIRCLECI.value
+
+
 class CiFile(NamedTuple):
     """What is known of a system without a job of it. `page`: matches `//host/path` of a job's page;
     the host may be one's own. `name`: its file, in words that go on from "In".

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import SplitResult, urlsplit
 
+from hwci.contract.ci_systems import SigningSystem
 from hwci.server.errors import SettingsError
 
 Network = IPv4Network | IPv6Network
@@ -56,6 +57,7 @@ class Settings:
     sso_file: Path | None = None
     prometheus: bool = False
     webhook_networks: tuple[Network, ...] = ()
+    ci_issuers: tuple[tuple[SigningSystem, str], ...] = ()
 
 
 DEFAULTS = Settings()
@@ -128,6 +130,32 @@ def _parts(value: str) -> SplitResult:
         return _NOTHING
 
 
+_LOOPBACK = {"127.0.0.1", "::1", "localhost"}
+
+
+def is_safe(url: str) -> bool:
+    """Return whether secrets may go to an address, or come from it: over TLS, or within this
+    machine.
+    """
+    parts = _parts(url)
+    plain = parts.scheme == "http" and parts.hostname in _LOOPBACK
+    return (plain or parts.scheme == "https") and not parts.fragment
+
+
+def _issuers(value: str) -> tuple[tuple[SigningSystem, str], ...]:
+    try:
+        pairs = [part.strip().split("=", 1) for part in value.split(",") if part.strip()]
+        issuers = tuple([(SigningSystem(name), url) for name, url in pairs])
+    except ValueError:
+        issuers = ()
+    if not issuers or not all(is_safe(url) and not urlsplit(url).query for _, url in issuers):
+        raise ValueError(
+            "it may be SYSTEM=ADDRESS, such as gitlab=https://gitlab.example.org, with https,"
+            f" several with commas; a SYSTEM is one of {', '.join(SigningSystem)}"
+        )
+    return issuers
+
+
 def _valkey_url(value: str) -> str:
     if _parts(value).scheme not in {"valkey", "valkeys"}:
         raise ValueError("it may be an address such as valkey://host:6379, valkeys:// with TLS")
@@ -167,7 +195,7 @@ VARIABLES: tuple[Variable, ...] = (
         "base_url",
         _base_url,
         "The address that people use, where a proxy stands before the server. Links and cookies"
-        " go by it; single sign-on needs it.",
+        " go by it; single sign-on and jobs that sign in need it.",
     ),
     Variable(
         "HWCI_TLS_CERT",
@@ -205,7 +233,8 @@ VARIABLES: tuple[Variable, ...] = (
         "HWCI_AUTH_RATE_LIMIT",
         "auth_rate_limit",
         _limit,
-        "On top, for each of login, register and refresh, in place of their own defaults.",
+        "On top, for each of login, register, refresh and the sign-in of jobs, in place of their"
+        " own defaults.",
     ),
     Variable(
         "HWCI_QUOTA_HOUR",
@@ -244,6 +273,13 @@ VARIABLES: tuple[Variable, ...] = (
         _networks,
         "Own networks that webhooks may be sent to, such as `10.0.0.0/8`; without it only public"
         " addresses.",
+    ),
+    Variable(
+        "HWCI_CI_ISSUERS",
+        "ci_issuers",
+        _issuers,
+        "Own GitLab and GitHub Enterprise servers whose jobs may sign in, such as"
+        " `gitlab=https://gitlab.example.org`, with commas between them.",
     ),
     Variable(
         "HWCI_PROMETHEUS",

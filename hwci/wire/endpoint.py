@@ -66,6 +66,7 @@ class OwnLimit(Enum):
     LOGIN = 10
     REGISTER = 5
     REFRESH = 30
+    JOB_KEY = 60
 
 
 @dataclass(frozen=True, eq=False)

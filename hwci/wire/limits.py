@@ -124,6 +124,15 @@ KEY_HEX_DIGITS = 64
 KEY_PRODUCTS_MAX = 100
 """Products that one reader key is bound to."""
 
+TRUSTS_MAX = 100
+"""Repositories whose jobs an organization lets sign in."""
+JOB_TOKEN_MAX = 16_384
+"""Characters of the token of a CI job."""
+JOB_TOKEN_AGE = timedelta(hours=24)
+"""The token of a CI job is taken for this time after it was made, if it lives so long."""
+JOB_KEY_LIFETIME = timedelta(minutes=15)
+"""The key that such a token is exchanged for works for this time."""
+
 TOKEN_MAX = 4_096
 """Characters of a secret that a caller sends back. Also enough for an access token in the wrong
 place, so that it is refused as a credential and not as too long.

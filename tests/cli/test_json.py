@@ -72,6 +72,8 @@ CALLS = {
     "tests show": "i2c --product acme/firmware:sensor-fw --days 3650",
     "trends": "--days 3650",
     "webhooks create": "https://chat.example/json",
+    "trusts create": "github acme/firmware",
+    "trusts list": "",
     "webhooks list": "",
     "whoami": "",
 }

@@ -17,6 +17,7 @@ import pytest
 from hwci.cli.terminal.render import safe
 from hwci.cli.terminal.tables import TableName
 from hwci.client import Client, calls
+from hwci.contract.ci_systems import SigningSystem
 from hwci.contract.vocabulary import Role
 from hwci.wire.reports import RunReport
 from tests.cli.conftest import Command, invite_owner
@@ -61,6 +62,7 @@ TABLES = {
     "tests show": f"{TEST} --product {REPO}:{SUITE}",
     "trends": "",
     "webhooks deliveries": "ID",
+    "trusts list": "",
     "webhooks list": "",
 }
 
@@ -71,6 +73,11 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
     with running_in_thread(tmp_path_factory.mktemp("server")) as running:
         with Client(running.url, token=running.token) as person:
             person.send(calls.create_ci_key(running.org_id, f"Key of the team for {LONG}"))
+            person.send(
+                calls.create_trust(
+                    running.org_id, SigningSystem.GITHUB, REPO, branch=f"feature/{LONG}"
+                )
+            )
             person.send(calls.create_box(running.org_id, BOX))
             person.send(calls.add_box_note(running.org_id, BOX, f"A new cable for {LONG}"))
             person.send(calls.invite(running.org_id, f"{LONG}@firmware.example.org", Role.MEMBER))

@@ -215,6 +215,26 @@ def test_a_user_is_disabled_and_enabled_again(
     assert sign_in(cli, server, email) == 0
 
 
+def test_a_user_is_erased_after_it_was_shown_what_goes(
+    cli: Command, server: RunningServer, email: str
+) -> None:
+    shown = admin(cli, server, "erase-user", "--email", email)
+    assert (shown.code, shown.out) == (0, "")
+    assert f"This would erase {email}, and nothing can bring them back" in shown.err
+    assert sign_in(cli, server, email) == 0
+
+    done = admin(cli, server, "erase-user", "--email", email, "--yes")
+    assert done.code == 0
+    assert done.err.splitlines()[0] == (
+        f"{email} is erased; 0 reviews and 0 notes stay, without the name."
+    )
+    assert sign_in(cli, server, email) == 4
+    for again in ((), ("--yes",)):
+        unknown = admin(cli, server, "erase-user", "--email", email, *again)
+        assert unknown.code == 1
+        assert f"cause: There is no user with the e-mail {email}" in unknown.err
+
+
 @pytest.mark.parametrize("command", ["reset-password", "disable-user", "enable-user"])
 def test_an_unknown_user_is_one_clear_error(
     cli: Command, server: RunningServer, command: str

@@ -13,6 +13,7 @@ from pydantic import BaseModel
 
 from hwci.client import Call, calls
 from hwci.client._call import Credential
+from hwci.contract.ci_systems import SigningSystem
 from hwci.contract.vocabulary import (
     FailureClass,
     Label,
@@ -82,6 +83,7 @@ VALUES: dict[str, Any] = {
     "device_token": "device",
     "email": "a@b",
     "end": NOON,
+    "environment": "bench",
     "enabled": False,
     "ending": RunEnding.FAILED,
     "events": [WebhookEvent.SILENT],
@@ -94,12 +96,14 @@ VALUES: dict[str, Any] = {
     "install_token": "token",
     "invite_token": "token",
     "issue": "https://issues.example/7",
+    "issuer": "https://gitlab.example",
     "label": Label.PENDING,
     "limit": 5,
     "lost_board": True,
     "name": "Engines",
     "new_password": "another good password",
     "note": "why",
+    "org_id": UUID(int=3),
     "organization": "Engines",
     "page": 2,
     "password": "correct horse battery",
@@ -107,6 +111,8 @@ VALUES: dict[str, Any] = {
     "rank_by": RankBy.LOWER_BOUND,
     "refresh_token": "token",
     "reported": True,
+    "repository": "acme/firmware",
+    "repository_id": "74",
     "reset_token": "token",
     "retry_pass": True,
     "reviewed": False,
@@ -118,10 +124,12 @@ VALUES: dict[str, Any] = {
     "sort": "-suite",
     "start": NOON,
     "status": RunStatus.LOST,
+    "system": SigningSystem.GITLAB,
     "table": OfTable.REAL_BUGS,
     "test_id": "boot",
     "text": "new cable",
     "to_review": True,
+    "token": "token",
     "unassigned": True,
     "unchecked_hours": 8,
     "unsent": [UnsentChanges(sha="0123abc", changes=Changes(base_sha="fedcba9", commits=[]))],

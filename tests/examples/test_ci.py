@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -19,11 +20,14 @@ import yaml
 
 from hwci.ci.new_job import JOBS, job_text
 from hwci.client import Client, calls
-from hwci.contract.ci_systems import CiSystem
+from hwci.contract.ci_systems import CiSystem, SigningSystem
 from tests.ci.systems.cases import Jobs, Runner
 from tests.cli.jobs import git, junit, repository
 from tests.cli.printed_jobs import PrintedBench
 from tests.examples.reading import stages
+from tests.server.crooked import crooked_provider
+from tests.server.job_tokens import NAMES, minted
+from tests.server.job_tokens import Runner as GitHubRunner
 from tests.support.answering import unused_url
 from tests.support.comes_and_goes import ServerThatComesAndGoes
 from tests.support.held_port import held_port
@@ -295,6 +299,34 @@ def test_a_report_while_the_server_is_away_fails_no_step_and_comes_with_the_next
     assert [done.returncode for done in ended] == [0, 0, 0, 0], ended
     assert [number for number, *_ in runs] == [1, 2, 3]
     assert merges == [git(checkout, "rev-parse", "HEAD")]
+
+
+@pytest.mark.parametrize("system", ["github", "gitlab"])
+def test_a_job_signs_in_to_the_organization_that_the_action_or_the_component_is_given(
+    system: str, checkout: Path, tmp_path: Path
+) -> None:
+    step = read(ACTION)[0]["runs"]["steps"][-1]
+    assert step["env"]["HWCI_ORG"] == "${{ inputs.organization }}"
+    of_component = read(COMPONENT)[1][".hwci"]
+    assert of_component["variables"]["HWCI_ORG"] == "$[[ inputs.organization ]]"
+    assert of_component["id_tokens"] == {"HWCI_ID_TOKEN": {"aud": "$[[ inputs.server ]]"}}
+    by = SigningSystem(system)
+
+    with (
+        crooked_provider() as issuer,
+        running_in_thread(tmp_path / "server", ci_issuers=((by, issuer.url),)) as server,
+        Client(server.url, token=server.token) as client,
+        closing(GitHubRunner(server, issuer)) as runner,
+    ):
+        client.send(calls.create_trust(server.org_id, by, NAMES[by], issuer=issuer.url))
+        token = {"HWCI_ID_TOKEN": minted(server, by, issuer)}
+        identity = runner.variables if system == "github" else token
+        own = {"HWCI_CI_KEY": "", "HWCI_ORG": str(server.org_id)}
+        done = run(system, "hil", checkout, server, **own, **identity)
+
+        assert done.returncode == 0, done.stderr
+        listed = client.send(calls.list_runs(server.org_id, repo_key=f"{system}/hil"))
+    assert listed.total == 1, done.stderr
 
 
 def jobs(system: str) -> tuple[object, object, object]:

@@ -14,6 +14,7 @@ from tests.server.tenants import (
     CONFIGURATION,
     EVENTS,
     HEAD,
+    TRUST,
     WEBHOOK,
     Tenant,
     sign_in_of,
@@ -95,6 +96,11 @@ def webhook_again(world: World, tenant: Tenant) -> None:
     tenant.ids["spare webhook"] = tell(url, "POST", path, owner, body=WEBHOOK)["id"]
 
 
+def trust_again(world: World, tenant: Tenant) -> None:
+    url, path, owner = world.server.url, f"{tenant.path}/ci-trusts", bearer(tenant.owner)
+    tenant.ids["spare trust"] = tell(url, "POST", path, owner, body=TRUST)["id"]
+
+
 @dataclass(frozen=True)
 class Row:
     """What is expected of a route. `thing`: what its second id names. `body`: made for each time.
@@ -139,6 +145,7 @@ SAME_PASSWORD = {"currentPassword": PASSWORD, "newPassword": PASSWORD}
 UNKNOWN_REVIEW = {"reviews": [{"failureId": f"{7:032x}", "action": "reset", "seenReviewAt": None}]}
 UNSENT = {"unsent": [{"sha": "b" * 40, "changes": {"base_sha": "a" * 40, "commits": []}}]}
 RESET = {"resetToken": "unknown", "newPassword": PASSWORD}
+JOB = {"orgId": f"{7:032x}", "token": "unknown"}
 ORG = "/api/orgs/{orgId}"
 REVIEW = f"{ORG}/ci-failures/{{failureId}}"
 LIST = Row(By.MEMBER, 200)
@@ -151,6 +158,7 @@ ROWS = {
     "POST /api/ci/merge-announce": Row(By.CI, 204, body=always(ANNOUNCEMENT)),
     "POST /api/ci/run-report": Row(By.CI, 204, body=always(report(run_id=50))),
     "PUT /api/ci/suite-config": Row(By.CI, 204, body=always(CONFIGURATION)),
+    "POST /api/ci/job-key": Row(By.ANYONE, 401, body=always(JOB)),
     "POST /api/auth/register": Row(By.ANYONE, 201, body=account),
     "POST /api/auth/login": Row(By.ANYONE, 200, body=always(sign_in_of("newcomer"))),
     "POST /api/auth/refresh": Row(By.ANYONE, 200, body=renewable),
@@ -190,6 +198,9 @@ ROWS = {
     f"GET {ORG}/reader-keys": LIST,
     "GET /api/reader-key": Row(By.READER_KEY, 200),
     f"DELETE {ORG}/reader-keys/{{keyId}}": Row(By.ADMIN, 204, "reader key"),
+    f"POST {ORG}/ci-trusts": Row(By.ADMIN, 201, body=always(TRUST)),
+    f"GET {ORG}/ci-trusts": LIST,
+    f"DELETE {ORG}/ci-trusts/{{trustId}}": Row(By.ADMIN, 204, "spare trust", undo=trust_again),
     f"GET {ORG}/boxes": LIST,
     f"POST {ORG}/boxes": Row(By.ADMIN, 201, body=name),
     f"PATCH {ORG}/boxes/{{boxId}}": Row(By.ADMIN, 204, "spare box", body=name),

@@ -3,12 +3,14 @@
 that must not see each other. In `OFF`, CI Metrics is off.
 """
 
+import time
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
 from hwci.server.app import SetCiMetrics
+from tests.server.crooked import Crooked
 from tests.support.asking import Header, ask, bearer, ci_key
 from tests.support.databases import ON_POSTGRESQL, query
 from tests.support.joining import join
@@ -37,6 +39,7 @@ HEAD = {
 EVENTS = {"events": [{"type": "test", "id": "boot"}]}
 WEBHOOK = {"address": "http://127.0.0.1:9/hook", "events": ["box.silent"]}
 """It is sent nothing: no box was heard of in the days that count."""
+TRUST = {"system": "github", "repository": "acme/firmware"}
 ANNOUNCEMENT = {
     "repo_key": "acme/firmware",
     "sha": "f" * 40,
@@ -57,6 +60,7 @@ class Tenant:
     ended: str
     ci_key: str
     revoked_key: str
+    job_key: str
     reader_key: str
     revoked_reader_key: str
     box_key: str
@@ -81,8 +85,10 @@ def register(url: str, name: str, **fields: str) -> Any:
     return tell(url, "POST", "/api/auth/register", body=body)
 
 
-def found(server: RunningServer, name: str) -> Tenant:
-    """Found an organization and fill it."""
+def found(server: RunningServer, name: str, issuer: Crooked | None = None) -> Tenant:
+    """Found an organization and fill it. With an issuer that the server allows for GitHub, a job of
+    it has signed in.
+    """
     url = server.url
     made = register(url, f"owner-{name}", organization=name)
     org_id, owner = made["organization"]["id"], made["accessToken"]
@@ -127,6 +133,7 @@ def found(server: RunningServer, name: str) -> Tenant:
         ended=left["accessToken"],
         ci_key=keys[0]["apiKey"],
         revoked_key=keys[1]["apiKey"],
+        job_key=_signed_in(server, org_id, owner, issuer) if issuer else "",
         reader_key=readers[0]["apiKey"],
         revoked_reader_key=readers[1]["apiKey"],
         box_key=box_key,
@@ -140,10 +147,23 @@ def found(server: RunningServer, name: str) -> Tenant:
             "box note": note["id"],
             "live run": live["id"],
             "invite": invite["id"],
+            "spare trust": tell(url, "POST", f"{path}/ci-trusts", by_owner, body=TRUST)["id"],
             **ids,
             **hooks,
         },
     )
+
+
+def _signed_in(server: RunningServer, org_id: str, owner: str, issuer: Crooked) -> str:
+    """Sign a job in, and return its key."""
+    trust = {**TRUST, "issuer": issuer.url}
+    tell(server.url, "POST", f"/api/orgs/{org_id}/ci-trusts", bearer(owner), body=trust)
+    now = int(time.time())
+    claims = {"iss": issuer.url, "aud": server.url, "jti": org_id, "iat": now, "exp": now + 300}
+    ids = {"repository_id": "74", "repository_owner_id": "65"}
+    token = issuer.signed({**claims, **ids, "repository": TRUST["repository"]})
+    body = {"orgId": org_id, "token": token}
+    return str(tell(server.url, "POST", "/api/ci/job-key", body=body)["apiKey"])
 
 
 def sign_in_of(name: str) -> dict[str, str]:
@@ -236,3 +256,20 @@ def kept(server: RunningServer, tenant: Tenant) -> dict[str, list[Any]]:
     for episode in rows["episode"]:
         del episode["decision"], episode["decided_by"]
     return rows
+
+
+def where_it_stands(server: RunningServer, word: str) -> set[str]:
+    """Return the tables of which a row has a word, in any case."""
+    tables: dict[str, list[str]] = {}
+    for table, column in query(server.location, COLUMNS):
+        tables.setdefault(table, []).append(column)
+    return {
+        table
+        for table, names in tables.items()
+        for row in query(server.location, f'SELECT {", ".join(names)} FROM "{table}"')
+        if word.encode() in b"".join(_bytes(value) for value in row).lower()
+    }
+
+
+def _bytes(value: object) -> bytes:
+    return bytes(value) if isinstance(value, bytes | memoryview) else str(value).encode()

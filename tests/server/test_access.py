@@ -75,12 +75,12 @@ async def test_a_key_of_an_organization_that_is_gone_opens_nothing(storage: Stor
     await storage.write(lambda writer: writer.add_key(key))
 
     with pytest.raises(UnauthenticatedError, match="not a CI key that works"):
-        await Access(storage, TOKENS).ci_key(value)
+        await Access(storage, system_clock, TOKENS).ci_key(value)
 
 
 @pytest.mark.parametrize("text", ["", "svc_", "svc_" + "A" * 64, "svc_" + "a" * 65, "x" * 68])
 async def test_text_that_cannot_be_a_key_is_refused_unasked(storage: Storage, text: str) -> None:
-    access = Access(storage, TOKENS)
+    access = Access(storage, system_clock, TOKENS)
     await storage.close()
 
     with pytest.raises(UnauthenticatedError, match="not a CI key that works"):
@@ -91,7 +91,7 @@ async def test_text_that_cannot_be_a_key_is_refused_unasked(storage: Storage, te
 
 async def test_text_that_cannot_be_a_box_key_is_refused_by_that_name(storage: Storage) -> None:
     with pytest.raises(UnauthenticatedError, match="not a box key that works; install"):
-        await Access(storage, TOKENS).box("svc_")
+        await Access(storage, system_clock, TOKENS).box("svc_")
 
 
 async def test_a_session_whose_user_is_gone_has_ended(storage: Storage) -> None:
@@ -100,7 +100,9 @@ async def test_a_session_whose_user_is_gone_has_ended(storage: Storage) -> None:
     await storage.write(lambda writer: writer.add_session(session))
 
     with pytest.raises(UnauthenticatedError, match=r"^The session has ended; sign in again$"):
-        await Access(storage, TOKENS).person(TOKENS.issue(Claims(USER.id, session.id)))
+        await Access(storage, system_clock, TOKENS).person(
+            TOKENS.issue(Claims(USER.id, session.id))
+        )
 
 
 def test_only_an_owner_gives_or_takes_the_role_of_an_owner() -> None:
@@ -155,7 +157,7 @@ async def test_credentials_are_checked_while_all_readers_are_busy(storage: Stora
         writer.add_box(box)
 
     await storage.write(found)
-    access, token = Access(storage, TOKENS), TOKENS.issue(Claims(USER.id, session.id))
+    access, token = Access(storage, system_clock, TOKENS), TOKENS.issue(Claims(USER.id, session.id))
     async with busy_readers(storage):
         assert await access.ci_key(value) == key
         assert await access.box(box_key) == box

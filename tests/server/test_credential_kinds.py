@@ -4,20 +4,26 @@ from an address (spec, "Authentication").
 """
 
 from base64 import b64encode
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 from uuid import uuid4
 
 import aiohttp
 import pytest
 
+from hwci.contract.ci_systems import SigningSystem
 from hwci.server.app import ResetPassword
+from tests.server.crooked import Crooked, crooked_provider
 from tests.server.matrix import ROWS, By
 from tests.server.tenants import OURS, found, sign_in_of, tell
 from tests.support.asking import Header, ask, bearer, ci_key
-from tests.support.running import RunningServer
+from tests.support.running import RunningServer, running_in_thread
 
-MACHINES = {By.CI: "CI key", By.BOX: "box key", By.READER_KEY: "reader key"}
+MACHINES = {
+    By.CI: ("CI key", "key of a job"),
+    By.BOX: ("box key",),
+    By.READER_KEY: ("reader key",),
+}
 
 
 class Held(NamedTuple):
@@ -29,8 +35,21 @@ class Held(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def held(server: RunningServer) -> Held:
-    tenant = found(server, OURS)
+def issuer() -> Iterator[Crooked]:
+    with crooked_provider() as provider:
+        yield provider
+
+
+@pytest.fixture(scope="module")
+def server(issuer: Crooked, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
+    issuers = ((SigningSystem.GITHUB, issuer.url),)
+    with running_in_thread(tmp_path_factory.mktemp("server"), ci_issuers=issuers) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def held(server: RunningServer, issuer: Crooked) -> Held:
+    tenant = found(server, OURS, issuer)
     url, by_owner = server.url, bearer(tenant.owner)
     signed_in = tell(url, "POST", "/api/auth/login", body=sign_in_of(f"owner-{OURS}"))
     box = f"{tenant.path}/boxes/{tenant.ids['box']}/install-token"
@@ -39,6 +58,7 @@ def held(server: RunningServer) -> Held:
         "access token": signed_in["accessToken"],
         "refresh token": signed_in["refreshToken"],
         "CI key": tenant.ci_key,
+        "key of a job": tenant.job_key,
         "revoked CI key": tenant.revoked_key,
         "box key": tenant.box_key,
         "reader key": tenant.reader_key,
@@ -67,6 +87,7 @@ def path(route: str, org_id: str, ids: Mapping[str, str]) -> str:
         "{failureId}",
         "{sessionId}",
         "{inviteId}",
+        "{trustId}",
     ):
         written = written.replace(name, thing)
     return written
@@ -116,7 +137,7 @@ def test_only_an_access_token_as_bearer_opens_routes_of_people(held: Held, way: 
 @pytest.mark.parametrize("by", MACHINES)
 def test_only_a_key_of_its_kind_opens_routes_of_machines(held: Held, way: str, by: By) -> None:
     for kind, secret in held.secrets.items():
-        if (kind, way) == (MACHINES[by], "key"):
+        if kind in MACHINES[by] and way == "key":
             continue
         header = WAYS[way](secret)
         statuses = {route: opened(held, route, header) for route in routes(by)}
@@ -129,9 +150,8 @@ def test_each_credential_opens_its_own_routes(held: Held) -> None:
     assert opened(held, "GET /api/auth/me", by_person) == 200
     assert opened(held, "POST /api/box/heartbeat", ci_key(held.secrets["box key"])) == 204
     for route in routes(By.CI):
-        assert (
-            opened(held, route, ci_key(held.secrets["CI key"])) == 415
-        )  # accepted, but no body came
+        for kind in MACHINES[By.CI]:  # accepted, but no body came
+            assert opened(held, route, ci_key(held.secrets[kind])) == 415
 
 
 def test_an_access_token_beside_a_key_opens_no_route_of_boxes(held: Held) -> None:
@@ -143,7 +163,7 @@ def test_an_access_token_beside_a_key_opens_no_route_of_boxes(held: Held) -> Non
 
 @pytest.mark.parametrize("name", ["token", "access_token", "api_key", "apiKey", "key", "X-API-Key"])
 def test_no_credential_is_taken_from_an_address(held: Held, name: str) -> None:
-    for kind in ("access token", "CI key", "box key", "reader key"):
+    for kind in ("access token", "CI key", "key of a job", "box key", "reader key"):
         query = f"?{name}={held.secrets[kind]}"
         asked = routes(*PEOPLE, *MACHINES)
         assert {opened(held, route, query=query) for route in asked} == {401}, kind
@@ -163,6 +183,13 @@ def test_no_other_credential_installs_a_box(held: Held, kind: str) -> None:
     body = {"installToken": held.secrets[kind]}
 
     assert ask(held.url, "POST", "/api/boxes/install", json_body=body).error[0] == 401
+
+
+@pytest.mark.parametrize("kind", ["access token", "CI key", "key of a job", "reader key"])
+def test_no_other_credential_signs_a_job_in(held: Held, kind: str) -> None:
+    body = {"orgId": held.secrets["organization"], "token": held.secrets[kind]}
+
+    assert ask(held.url, "POST", "/api/ci/job-key", json_body=body).error[0] == 401
 
 
 @pytest.mark.parametrize("kind", ["access token", "refresh token", "CI key", "install token"])

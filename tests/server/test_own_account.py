@@ -605,7 +605,7 @@ async def test_a_change_of_an_account_while_its_password_is_compared_refuses_the
 async def test_a_session_that_ends_while_a_password_is_compared_does_not_change_it(
     house: House, deed: Callable[[House], Awaitable[object]]
 ) -> None:
-    person = await Access(house.storage, house.tokens).person(house.pair.access_token)
+    person = await Access(house.storage, system_clock, house.tokens).person(house.pair.access_token)
     slow = Slow(lambda: deed(house))
     own = OwnAccount(house.storage, system_clock, slow)
 

@@ -15,10 +15,11 @@ from uuid import UUID
 
 import pytest
 
-from hwci.server.app import AddOwner, CreateUser, SetUserEnabled, Vouch
+from hwci.server.app import AddOwner, CreateUser, EraseUser, SetUserEnabled, Vouch
 from hwci.server.settings import Registration
 from hwci.wire.sso import challenge_of
 from tests.server.single_sign_on import LOGIN, refreshed
+from tests.server.tenants import where_it_stands
 from tests.support.asking import Reply, ask, bearer, ci_key
 from tests.support.browsing import browsing
 from tests.support.joining import accept, invite, received
@@ -118,6 +119,7 @@ async def test_nothing_that_was_prepared_works_after_the_owners_first_single_sig
     install = {"installToken": box["installToken"]}
     box_key = ask(server.url, "POST", "/api/boxes/install", json_body=install).json["apiKey"]
     waiting = prepared.made("boxes", name="waits")["installToken"]
+    prepared.made("ci-trusts", system="github", repository="mallory/firmware")
     another = prepared.login().json
     page = f"{server.org_url}/ci-metrics"
     assert ask(server.url, "GET", page, ci_key(reader)).status == 200
@@ -137,11 +139,26 @@ async def test_nothing_that_was_prepared_works_after_the_owners_first_single_sig
     for value in (key, box_key):
         for path in ("/api/ci/merge-announce", "/api/box/heartbeat"):
             assert ask(server.url, "POST", path, ci_key(value)).status == 401
+    trusts = ask(server.url, "GET", f"{server.org_url}/ci-trusts", bearer(server.token)).json
+    assert trusts["items"] == []
     late = ask(server.url, "POST", "/api/boxes/install", json_body={"installToken": waiting})
     assert late.status == 401
     members = ask(server.url, "GET", f"{server.org_url}/members", bearer(server.token)).json
     assert VICTIM not in {one["user"]["email"] for one in members["items"]}
     assert own["id"] not in {one["id"] for one in me["organizations"]}
+
+
+async def test_who_is_erased_is_so_with_what_was_prepared(server: RunningServer) -> None:
+    prepared = prepare(server)
+    prepared.made("boxes", name="kept")
+    prepared.made("box-notes", boxKey="kept", text="new cable")
+    await signed_in_as(server, "victim")
+
+    await asyncio.to_thread(server.operate, EraseUser(email=VICTIM))
+
+    assert where_it_stands(server, VICTIM) == set()
+    notes = ask(server.url, "GET", f"{server.org_url}/box-notes", bearer(server.token)).json
+    assert notes["items"][0]["by"]["name"] == "someone who was removed"
 
 
 async def test_the_person_is_told_once_and_it_stands_in_the_audit_log(

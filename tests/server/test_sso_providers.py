@@ -11,8 +11,9 @@ import pytest
 from hwci.server.app import serving
 from hwci.server.clock import system_clock
 from hwci.server.errors import ProviderError, SettingsError
-from hwci.server.services.people.relying_party import Binding, Outgoing, RelyingParty
+from hwci.server.services.people.relying_party import Binding, RelyingParty
 from hwci.server.services.people.sso_providers import providers_of, read_providers
+from hwci.server.services.published_keys import Outgoing
 from hwci.server.settings import Settings
 
 GOOD = """

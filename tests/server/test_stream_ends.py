@@ -279,7 +279,7 @@ async def test_a_server_that_stops_ends_its_streams_properly(tmp_path: Path) -> 
 async def test_a_server_that_stops_takes_no_stream(scene: Scene) -> None:
     signer = Signer(b"k" * 32, system_clock)
     stopped = streams.Streams(
-        scene.storage, system_clock, Access(scene.storage, AccessTokens(signer))
+        scene.storage, system_clock, Access(scene.storage, system_clock, AccessTokens(signer))
     )
     stopped.close()
     nobody = streams.Subscription(None, None, lambda: True, "192.0.2.1")

@@ -63,7 +63,7 @@ async def followers(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Followers]
     monkeypatch.setattr(limits, "STREAMS_PER_SERVER", PLACES)
     storage = open_storage("memory:")
     signer = Signer(b"k" * 32, system_clock)
-    access = Access(storage, AccessTokens(signer))
+    access = Access(storage, system_clock, AccessTokens(signer))
     async with AsyncExitStack() as held:
         yield Followers(held, streams.Streams(storage, system_clock, access))
     await storage.close()

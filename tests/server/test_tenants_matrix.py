@@ -15,11 +15,13 @@ from uuid import uuid4
 
 import pytest
 
+from hwci.contract.ci_systems import SigningSystem
 from hwci.server.routes.table import ROUTES
+from tests.server.crooked import Crooked, crooked_provider
 from tests.server.matrix import ROWS, By, Row, World
 from tests.server.tenants import OFF, OURS, THEIRS, Tenant, found, kept, register
 from tests.support.asking import PATIENCE_SECONDS, Header, Reply, ask, bearer, ci_key
-from tests.support.running import RunningServer
+from tests.support.running import RunningServer, running_in_thread
 
 HANDSHAKE = (
     ("Connection", "Upgrade"),
@@ -46,11 +48,12 @@ class Caller(NamedTuple):
     credential: str
 
 
+ROLES = ("owner", "admin", "member")
 CALLERS = [
     *(
         Caller(tenant, credential)
         for tenant in (OURS, THEIRS, OFF)
-        for credential in ("owner", "admin", "member", "reader_key", "ci_key", "box_key")
+        for credential in (*ROLES, "reader_key", "ci_key", "job_key", "box_key")
     ),
     Caller(OURS, "revoked_key"),
     Caller(OURS, "revoked_reader_key"),
@@ -58,17 +61,30 @@ CALLERS = [
     Caller(None, "stranger"),
     Caller(None, "nobody"),
 ]
-PEOPLE = {"owner", "admin", "member", "stranger"}
+PEOPLE = {*ROLES, "stranger"}
 READERS = {"reader_key", "revoked_reader_key"}
-KEYS = {"ci_key", "box_key", "revoked_key"}
+KEYS = {"ci_key", "job_key", "box_key", "revoked_key"}
 
 
 @pytest.fixture(scope="module")
-def world(server: RunningServer) -> World:
+def issuer() -> Iterator[Crooked]:
+    with crooked_provider() as provider:
+        yield provider
+
+
+@pytest.fixture(scope="module")
+def server(issuer: Crooked, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
+    issuers = ((SigningSystem.GITHUB, issuer.url),)
+    with running_in_thread(tmp_path_factory.mktemp("server"), ci_issuers=issuers) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def world(server: RunningServer, issuer: Crooked) -> World:
     register(server.url, "newcomer")
     return World(
         server=server,
-        tenants={name: found(server, name) for name in (OURS, THEIRS, OFF)},
+        tenants={name: found(server, name, issuer) for name in (OURS, THEIRS, OFF)},
         stranger=register(server.url, "stranger")["accessToken"],
     )
 
@@ -114,12 +130,12 @@ def expected(caller: Caller, request: Request) -> int:
     return row.granted if by is By.USER else of_a_person(caller, request)
 
 
-MACHINES = {By.CI: "ci_key", By.BOX: "box_key", By.READER_KEY: "reader_key"}
+MACHINES = {By.CI: {"ci_key", "job_key"}, By.BOX: {"box_key"}, By.READER_KEY: {"reader_key"}}
 
 
 def of_a_machine(caller: Caller, request: Request) -> int:
     row = request.row
-    if caller.credential != MACHINES[row.by]:
+    if caller.credential not in MACHINES[row.by]:
         return 401
     if row.by is By.CI and caller.tenant == OFF:
         return 403

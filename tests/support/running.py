@@ -111,7 +111,7 @@ async def running(
     """Run a server on a new database in `folder`, with a user, an organization and a key.
 
     `others`: of its settings. Without them it has no rate limits, which tests of other rules meet.
-    With providers of single sign-on its base URL is its own address.
+    With providers of single sign-on, or issuers of jobs' tokens, its base URL is its own address.
     """
     with new_location(folder) as location:
         settings = replace(
@@ -155,7 +155,8 @@ def operate_on(location: Location, command: Command, *, may_create: bool = False
 @asynccontextmanager
 async def _at_own_address(settings: Settings) -> AsyncIterator[Settings]:
     """Settle the address of a server that has to know it before it listens."""
-    if settings.sso_file is None or settings.base_url is not None:
+    needed = settings.sso_file is not None or settings.ci_issuers
+    if not needed or settings.base_url is not None:
         yield settings
         return
     with held_port() as port:

@@ -27,6 +27,8 @@ DEEDS = {
     "box.installed": ("was installed with a new key", "bench-7"),
     "ci_key.created": ("created a CI key", "nightly"),
     "ci_key.revoked": ("revoked a CI key", "nightly"),
+    "trust.created": ("trusted CI jobs of a repository", "acme/firmware"),
+    "trust.removed": ("trusts CI jobs of a repository no more", "acme/firmware"),
     "webhook.created": ("made a webhook", "chat.example"),
     "webhook.changed": ("changed a webhook", "chat.example"),
     "webhook.removed": ("removed a webhook", "chat.example"),
@@ -50,6 +52,9 @@ def do_all(own: Site) -> None:
     member("DELETE", box)
     made = member("POST", "ci-keys", {"name": "nightly"}).json["id"]
     member("DELETE", f"ci-keys/{made}")
+    trusted = {"system": "github", "repository": "acme/firmware"}
+    trust = member("POST", "ci-trusts", trusted).json["id"]
+    member("DELETE", f"ci-trusts/{trust}")
     hook = member("POST", "webhooks", {"address": "https://chat.example/"}).json["id"]
     member("PATCH", f"webhooks/{hook}", {"silentHours": 2})
     member("DELETE", f"webhooks/{hook}")

@@ -29,6 +29,7 @@ from hwci.ci.reporting.context import (
     look_around,
 )
 from hwci.ci.reporting.digest import MARKDOWN, TEXT, Digest, digest_lines
+from hwci.ci.reporting.identity import Identity, job_identity
 from hwci.ci.reporting.local import LocalItem, LocalResults, look
 from hwci.ci.reporting.local import markdown as local_markdown
 from hwci.ci.reporting.merge import announce_merges
@@ -44,6 +45,7 @@ __all__ = [
     "CommitKinds",
     "Digest",
     "Done",
+    "Identity",
     "Job",
     "JobContext",
     "JobDescription",
@@ -65,6 +67,7 @@ __all__ = [
     "digest_lines",
     "files_or_found",
     "hello_word",
+    "job_identity",
     "job_of_commit",
     "local_markdown",
     "look",

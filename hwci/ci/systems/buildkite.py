@@ -17,6 +17,7 @@ from hwci.ci.fields import RUN_ID, whole
 from hwci.ci.job import Job, Sourced, hashed_run_id
 from hwci.ci.systems.api import GetJson, Row, listed, number_of, pages
 from hwci.ci.systems.earlier import EarlierRun, EarlierRunsApi, Ending, JobOfRun, ThisJob
+from hwci.ci.systems.identity import Identity, printed_by
 from hwci.ci.systems.system import (
     PULLS,
     TAGS,
@@ -170,6 +171,15 @@ steps:
 """
 
 
+# The identity of a job
+
+
+def _id_token(environ: Mapping[str, str], audience: str) -> str:
+    ids = ("--claim", "organization_id", "--claim", "pipeline_id")
+    command = ("buildkite-agent", "oidc", "request-token", "--audience", audience, *ids)
+    return printed_by(command, environ)
+
+
 SYSTEM = System(
     name=CiSystem.BUILDKITE,
     title="Buildkite",
@@ -220,5 +230,10 @@ SYSTEM = System(
         rights="scope `read_builds`",
         known_by="the key and label of its step",
         lists_pushes=True,
+    ),
+    identity=Identity(
+        ("BUILDKITE_AGENT_ACCESS_TOKEN",),
+        "hand BUILDKITE_AGENT_ACCESS_TOKEN on to where hwci runs",
+        _id_token,
     ),
 )

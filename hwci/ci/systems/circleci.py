@@ -5,8 +5,12 @@ are values of its configuration that no variable holds: the configuration passes
 `HWCI_TRIGGER` and `HWCI_BEFORE_SHA`.
 """
 
+import json
+from collections.abc import Mapping
+
 from hwci.ci.fields import RUN_ID
 from hwci.ci.job import Sourced, hashed_run_id
+from hwci.ci.systems.identity import Identity, printed_by
 from hwci.ci.systems.system import (
     PULLS,
     TAGS,
@@ -92,6 +96,12 @@ workflows:
 """
 
 
+def _id_token(environ: Mapping[str, str], audience: str) -> str:
+    # CIRCLE_OIDC_TOKEN_V2 itself is for every service that the organization signs in to.
+    claims = json.dumps({"aud": audience})
+    return printed_by(("circleci", "run", "oidc", "get", "--claims", claims), environ)
+
+
 SYSTEM = System(
     name=CiSystem.CIRCLECI,
     title="CircleCI",
@@ -118,4 +128,9 @@ SYSTEM = System(
         "covers_shas": "passed on",
         "ci_url": "of the job",
     },
+    identity=Identity(
+        ("CIRCLE_OIDC_TOKEN_V2",),
+        'turn on "Pass secrets to builds from forked pull requests", if this is one',
+        _id_token,
+    ),
 )

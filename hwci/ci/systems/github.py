@@ -20,8 +20,18 @@ from urllib.parse import quote
 
 from hwci.ci.fields import ATTEMPT, RUN_ID
 from hwci.ci.job import Job, Sourced
-from hwci.ci.systems.api import ApiError, GetJson, Row, at_path, number_of, only, pages
+from hwci.ci.systems.api import (
+    ApiError,
+    GetJson,
+    Row,
+    at_path,
+    get_json,
+    number_of,
+    only,
+    pages,
+)
 from hwci.ci.systems.earlier import EarlierRun, EarlierRunsApi, Ending, JobOfRun, ThisJob
+from hwci.ci.systems.identity import Identity
 from hwci.ci.systems.system import (
     PULLS,
     QUEUE,
@@ -44,6 +54,7 @@ from hwci.ci.systems.system import (
     variable,
     where,
 )
+from hwci.client.errors import JobTokenError
 from hwci.contract.ci_systems import CiSystem
 from hwci.contract.vocabulary import Trigger
 from hwci.wire import limits
@@ -356,6 +367,20 @@ jobs:
 """
 
 
+# The identity of a job
+
+_TOKEN_URL, _TOKEN_SECRET = "ACTIONS_ID_TOKEN_REQUEST_URL", "ACTIONS_ID_TOKEN_REQUEST_TOKEN"
+
+
+def _id_token(environ: Mapping[str, str], audience: str) -> str:
+    address = f"{environ[_TOKEN_URL]}&audience={quote(audience, safe='')}"
+    try:
+        answer = get_json(address, {"Authorization": f"bearer {environ[_TOKEN_SECRET]}"})
+    except ApiError as fault:
+        raise JobTokenError(f"GitHub gives the job no token: {fault}") from fault
+    return str(at_path(answer, "value") or "")
+
+
 SYSTEM = System(
     name=CiSystem.GITHUB,
     title="GitHub Actions",
@@ -430,5 +455,8 @@ SYSTEM = System(
         runs=_runs,
         rights="`permissions: actions: read`",
         known_by="the runner it runs on, then its name",
+    ),
+    identity=Identity(
+        (_TOKEN_URL, _TOKEN_SECRET), "give the job `permissions: id-token: write`", _id_token
     ),
 )

@@ -16,6 +16,7 @@ from hwci.ci.fields import RUN_ID
 from hwci.ci.job import Job, Sourced
 from hwci.ci.systems.api import GetJson, Row, at_path, number_of, pages
 from hwci.ci.systems.earlier import EarlierRun, EarlierRunsApi, Ending
+from hwci.ci.systems.identity import ID_TOKEN, Identity
 from hwci.ci.systems.system import (
     PULLS,
     TAGS,
@@ -243,5 +244,10 @@ SYSTEM = System(
         runs=_runs,
         rights="scope `read_api`, role Reporter; of a project or person",
         known_by="its name",
+    ),
+    identity=Identity(
+        (ID_TOKEN,),
+        f"give the job `id_tokens: {ID_TOKEN}: aud:` with the address of the server",
+        lambda environ, _: environ[ID_TOKEN].strip(),
     ),
 )

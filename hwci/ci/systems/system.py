@@ -15,6 +15,7 @@ from urllib.parse import quote, unquote, urlsplit
 
 from hwci.ci.job import DEFAULT, Sourced, matches_branch
 from hwci.ci.systems.earlier import EarlierRunsApi
+from hwci.ci.systems.identity import Identity
 from hwci.contract.ci_systems import CiSystem
 from hwci.contract.vocabulary import Trigger
 from hwci.wire.hashes import names_a_commit
@@ -107,6 +108,9 @@ class System:
 
     api: EarlierRunsApi | None = None
     """None if it has no such API, or a job has nothing to request it with."""
+
+    identity: Identity | None = None
+    """None if it signs no identity of jobs that a server takes."""
 
     def is_here(self, environ: Mapping[str, str]) -> bool:
         """Return whether this job is one of the system."""

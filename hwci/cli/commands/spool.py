@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hwci.cli.session.reporter import destination
+from hwci.cli.session.reporter import ci_key, destination
 from hwci.cli.session.settings import Flags, Settings, resolve
 from hwci.cli.terminal import options
 from hwci.cli.terminal.render import emit, note, write_json
@@ -119,6 +119,7 @@ def flush(
       hwci spool flush 00001795364188707589
     """
     from hwci.client.delivery import sending, unsent
+    from hwci.client.delivery.job_key import owner_of
     from hwci.client.store import fingerprint_of
 
     settings = resolve(Flags(url, profile))
@@ -126,13 +127,14 @@ def flush(
     to = destination(settings)
     _require_key(to)
     settings.url_for_key(NOT_SENT)
-    fingerprint = None if any_key else fingerprint_of(to.key)
+    owner = owner_of(to.key)
+    fingerprint = None if any_key else fingerprint_of(owner)
     with explained(NOT_SENT, by_ci_key=True):
         with _readable():
             store.reports()
             if refused:
                 note(f"{counted(store.put_back(), 'refused report')} to be sent again.")
-            only = None if name is None else store.keep_again(_named(store, name), to.url, to.key)
+            only = None if name is None else store.keep_again(_named(store, name), to.url, owner)
         selected = sending.Selection(store, fingerprint, any_server, only)
         outcome = sending.flush(to, selected, deadline, note)
     note(f"Sent {counted(len(outcome.sent), 'report')} to {settings.url}.")
@@ -229,9 +231,14 @@ def _note_others(store: "BenchStore", settings: Settings, own: str | None) -> No
 
 
 def _known_key(settings: Settings) -> str | None:
-    """Return the key, to show reports for another; a list needs none."""
+    """Return whose key it is, to show reports for another; a list needs none."""
+    from hwci.client.delivery.job_key import owner_of
+    from hwci.client.errors import HwciError
+
     try:
-        return settings.ci_key()
+        return owner_of(ci_key(settings))
+    except HwciError:
+        return None
     except ExplainedError as fault:
         note(f"note: Reports for another key are not shown: {fault.message.cause}.")
         return None

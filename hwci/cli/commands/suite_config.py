@@ -12,7 +12,7 @@ import typer
 from hwci import client
 from hwci.cli.session.connection import Connection, connected
 from hwci.cli.session.listing import listing
-from hwci.cli.session.reporter import command_context
+from hwci.cli.session.reporter import ci_key, command_context
 from hwci.cli.session.settings import Flags, resolve
 from hwci.cli.terminal import options, render, tables
 from hwci.client.explained import command_error, explained, wrong_usage
@@ -69,7 +69,7 @@ def apply(
     address = settings.url_for_key(NOT_APPLIED, in_person=not context.in_ci)
     with (
         explained(NOT_APPLIED, by_ci_key=True),
-        Client(address, ci_key=settings.ci_key()) as client,
+        Client(address, ci_key=ci_key(settings)) as client,
     ):
         for config in read:
             client.send(calls.put_suite_config(config))

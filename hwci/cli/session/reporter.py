@@ -14,10 +14,11 @@ from hwci.cli.session.settings import KEY_FILE, Flags, Settings, resolve
 from hwci.cli.terminal import options
 from hwci.cli.terminal.errors import warn
 from hwci.cli.terminal.render import command_line, note, write_json
-from hwci.client.explained import ExitCode, ExplainedError, explain
+from hwci.client.explained import ExitCode, ExplainedError, explain, wrong_usage
 
 if TYPE_CHECKING:
-    from hwci.ci.reporting import CommandContext, Done, Sending
+    from hwci.ci.reporting import CommandContext, Done, Identity, Sending
+    from hwci.client.delivery.job_key import JobKey
     from hwci.client.delivery.sending import Destination, NoKey
 
 
@@ -46,21 +47,55 @@ def sending(
 
 def destination(settings: Settings) -> Destination:
     """Return where reports go, and with which key."""
-    from hwci.client._call import Credential
-    from hwci.client._protocol import usable
     from hwci.client.delivery.sending import UNREAD_KEY, Destination
     from hwci.client.errors import HwciError
     from hwci.client.store import bench_store
     from hwci.client.store.lifetime import outlives_job
 
-    key, no_key = UNREAD_KEY, None
+    key: str | JobKey = UNREAD_KEY
+    no_key = None
     try:
-        key = usable(settings.ci_key(), Credential.CI_KEY)
+        key = ci_key(settings)
     except (HwciError, ExplainedError) as fault:
         no_key = _no_key(fault, settings)
     store = bench_store(settings.environ)
     lasts = store is not None and outlives_job(store.folder, settings.environ)
     return Destination(settings.url, settings.named_server, key, no_key, store, lasts)
+
+
+def ci_key(settings: Settings) -> str | JobKey:
+    """Return the key of the environment; without one, what signs this job in to the organization
+    that HWCI_ORG names.
+
+    Raises:
+        HwciError: there is neither, or no header can hold the key.
+        ExplainedError: the key or the organization cannot be read.
+    """
+    from hwci.client._call import Credential
+    from hwci.client._protocol import usable
+    from hwci.client.delivery.job_key import JobKey
+    from hwci.wire.base import read_id
+
+    key = settings.ci_key()
+    identity = _identity(settings) if key is None else None
+    if identity is None or not identity.is_offered(settings.environ):
+        return usable(key, Credential.CI_KEY)
+    org_id = read_id(settings.org or "")
+    if org_id is None:
+        raise wrong_usage(
+            "The job does not sign in",
+            f"HWCI_ORG is {settings.org!r}, and a job names its organization by the id",
+            "Set HWCI_ORG to the id (hwci orgs list shows it), or give the job HWCI_CI_KEY",
+        )
+    return JobKey(settings.url, org_id, lambda: identity.token(settings.environ, settings.url))
+
+
+def _identity(settings: Settings) -> Identity | None:
+    """Return how this job gets a token, if it names a server and an organization to sign in to."""
+    from hwci.ci.reporting import job_identity
+
+    wanted = settings.named_server and settings.org is not None
+    return job_identity(settings.environ) if wanted else None
 
 
 def _no_key(fault: Exception, settings: Settings) -> NoKey:
@@ -78,7 +113,9 @@ def _no_key(fault: Exception, settings: Settings) -> NoKey:
         return NoKey(replace(explain(fault), code=ExitCode.FAILED), meant=True)
     message, file = explain(fault, by_ci_key=True), settings.environ.get(KEY_FILE)
     if not file:
-        return NoKey(message, meant=False)
+        identity = _identity(settings)
+        fix = message.fix if identity is None else f"To sign the job in: {identity.grant}"
+        return NoKey(replace(message, fix=fix), meant=False)
     return NoKey(replace(message, cause=f"{file}, which {KEY_FILE} names, is empty"), meant=True)
 
 

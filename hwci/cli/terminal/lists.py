@@ -39,6 +39,7 @@ LISTS: Mapping[str, str] = {
     "members invited": "",
     "invitations list": "",
     "keys list": "",
+    "trusts list": "",
     "webhooks list": "",
     "webhooks deliveries": "",
     "sessions list": "",

@@ -24,6 +24,7 @@ from hwci.client._call import Call
 from hwci.client._protocol import BACKOFF_FIRST_S, BACKOFF_MAX_S
 from hwci.client._sync import Client
 from hwci.client.delivery import unsent
+from hwci.client.delivery.job_key import JobKey, owner_of
 from hwci.client.delivery.unsent import Outcome, Reports, Unsent
 from hwci.client.errors import (
     ApiError,
@@ -35,6 +36,7 @@ from hwci.client.errors import (
 from hwci.client.explained import ErrorMessage, ExplainedError, SignalledError, explain
 from hwci.client.store import ASKED_MAX_S, BenchStore, PendingReport, StoreError, no_place
 from hwci.said import counted
+from hwci.wire.endpoints.ci import EXCHANGE_JOB_TOKEN
 
 UNREAD_KEY = "the-key-that-could-not-be-read"
 """Stands for the key of reports that are kept without one: no server issues it."""
@@ -79,13 +81,14 @@ class NoKey(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Destination:
-    """Where reports go. `known` False: the address is a default, which gets no key.
+    """Where reports go. `known` False: the address is a default, which gets no key. `key`: that of
+    the environment, or what signs the job in when a report goes out.
     `store` None: this user has no place to keep reports. `lasts`: the store outlives the job.
     """
 
     url: str
     known: bool
-    key: str
+    key: str | JobKey
     no_key: NoKey | None
     store: BenchStore | None
     lasts: bool
@@ -117,7 +120,7 @@ class Destination:
         pending = [PendingReport.of(report, remember=remember) for report in reports]
         if self.store is None:
             return [replace(report, unkept=no_place()) for report in pending]
-        return self.store.keep(pending, self.url if self.known else None, self.key)
+        return self.store.keep(pending, self.url if self.known else None, owner_of(self.key))
 
 
 @dataclass(frozen=True, slots=True)
@@ -325,8 +328,13 @@ class Dispatch:
 
 
 def _refuses(fault: HwciError) -> bool:
-    """Return whether hwci itself refuses a report for good."""
-    return isinstance(fault, ApiError) and fault.own_form and fault.status_code in REFUSALS
+    """Return whether hwci itself refuses a report for good, and not that its job signs in."""
+    return (
+        isinstance(fault, ApiError)
+        and fault.own_form
+        and fault.status_code in REFUSALS
+        and fault.path != EXCHANGE_JOB_TOKEN.path
+    )
 
 
 def _passing(fault: HwciError) -> bool:

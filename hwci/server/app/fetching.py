@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Requests to the providers of single sign-on, the only ones that this server sends.
+"""Requests to the providers of single sign-on, and to the issuers of the tokens of CI jobs.
 
 This module decides how long it waits, how much it reads, and that it follows no redirect, which
 could take a client secret along or lead to a machine that only this server can reach.
@@ -12,7 +12,8 @@ import aiohttp
 from aiohttp import hdrs
 
 from hwci.server.errors import ProviderError
-from hwci.server.services.people.relying_party import ERROR_CODE, Outgoing
+from hwci.server.services.people.relying_party import ERROR_CODE
+from hwci.server.services.published_keys import Outgoing
 
 _PATIENCE = aiohttp.ClientTimeout(total=10, connect=5)
 _ANSWER_BYTES = 1024 * 1024

@@ -34,6 +34,8 @@ from hwci.server.services.ci_metrics.ingest import Ingest
 from hwci.server.services.ci_metrics.metrics import Metrics
 from hwci.server.services.ci_metrics.reviews import Reviews
 from hwci.server.services.health import Health
+from hwci.server.services.jobs.sign_in import JobSignIn
+from hwci.server.services.jobs.trusts import Trusts
 from hwci.server.services.keys import Keys
 from hwci.server.services.people.accounts import Accounts
 from hwci.server.services.people.invitations import Invitations
@@ -63,6 +65,7 @@ ROUTES: Mapping[Endpoint, Handler] = {
     ci.ANNOUNCE_MERGE: Ingest.announce,
     ci.REPORT_RUN: Ingest.report,
     ci.PUT_SUITE_CONFIG: Ingest.configure,
+    ci.EXCHANGE_JOB_TOKEN: JobSignIn.exchange,
     accounts.REGISTER: sign_in.register,
     accounts.LOGIN: sign_in.login,
     accounts.REFRESH: sign_in.refresh,
@@ -100,6 +103,9 @@ ROUTES: Mapping[Endpoint, Handler] = {
     organizations.LIST_READER_KEYS: Keys.reader_keys,
     organizations.OWN_READER_KEY: Keys.own_reader_key,
     organizations.REVOKE_READER_KEY: Keys.revoke_reader_key,
+    organizations.LIST_TRUSTS: Trusts.listed,
+    organizations.CREATE_TRUST: Trusts.create,
+    organizations.REMOVE_TRUST: Trusts.remove,
     boxes.LIST_BOXES: Boxes.listed,
     boxes.CREATE_BOX: Boxes.create,
     boxes.RENAME_BOX: Boxes.rename,

@@ -1,20 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
-"""ID tokens of the providers of single sign-on: read with the keys that a provider publishes.
+"""Tokens that others sign: ID tokens of the providers of single sign-on, and those of CI jobs, each
+read with the keys that its issuer publishes.
 
-It decides which signatures count (public keys only), and that a token is from this provider, for
-this client and this sign-in, and valid now (OpenID Connect Core, 3.1.3.7).
+It decides which signatures count (public keys only), and that a token is from this issuer and valid
+now: an ID token for this client and this sign-in (OpenID Connect Core, 3.1.3.7), that of a job for
+this server alone. What the claims of a job mean is decided in `services/jobs/issuers.py`.
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
 import jwt
 
-from hwci.server.errors import ProviderError
+from hwci.server.errors import ProviderError, UnauthenticatedError
 from hwci.server.security.tokens import same_token
+from hwci.wire import limits
 
 _LEEWAY_SECONDS = 5
 _RSA = frozenset({"RS256", "RS384", "RS512", "PS256", "PS384", "PS512"})
@@ -28,6 +31,8 @@ _ALGORITHMS: Mapping[tuple[object, object], frozenset[str]] = {
     ("OKP", "Ed25519"): frozenset({"EdDSA"}),
 }
 _REQUIRED = ("iss", "sub", "aud", "exp", "iat", "nonce")
+_OF_JOBS = frozenset({"RS256", "ES256"})
+_REQUIRED_OF_JOBS = ("iss", "aud", "exp", "iat")
 _READ = jwt.PyJWT({"enforce_minimum_key_length": True})
 
 
@@ -66,26 +71,85 @@ def read_id_token(
         ProviderError: it is not valid, or not an answer to us; the message names the claim.
     """
     try:
-        header = jwt.get_unverified_header(token)
-        algorithm = header["alg"]
-        claims: Mapping[str, Any] = _READ.decode(
-            token,
-            jwt.PyJWK(dict(_signer(keys, algorithm, header.get("kid"))), algorithm),
-            algorithms=[algorithm],
-            audience=expected.client_id,
-            issuer=expected.issuer,
-            # Times are compared below, by the server's own clock.
-            options={
-                "require": list(_REQUIRED),
-                "verify_exp": False,
-                "verify_iat": False,
-                "verify_nbf": False,
-            },
-        )
+        claims = _signed(token, keys, _REQUIRED, expected.issuer, expected.client_id)
         _require_of_now(claims, now.timestamp())
     except (jwt.PyJWTError, ValueError, TypeError, LookupError) as fault:
         raise ProviderError(f"its ID token is not valid: {fault}") from fault
     _require_for_us(claims, expected)
+    return claims
+
+
+def issuer_of_job(token: str) -> str:
+    """Return who signed the token of a job, as it says itself, if the algorithm is one of ours.
+    Raises `UnauthenticatedError`.
+    """
+    try:
+        algorithm = jwt.get_unverified_header(token)["alg"]
+        issuer = jwt.decode_complete(token, options={"verify_signature": False})["payload"]["iss"]
+    except (jwt.PyJWTError, ValueError, TypeError, LookupError) as fault:
+        raise UnauthenticatedError(f"The job's token is no JSON Web Token: {fault}") from fault
+    if algorithm not in _OF_JOBS:
+        accepted = " and ".join(sorted(_OF_JOBS))
+        raise UnauthenticatedError(
+            f"The job's token is signed with {algorithm!r}; only {accepted} are accepted"
+        )
+    return str(issuer)
+
+
+def read_job_token(
+    token: str, keys: Sequence[Key], issuer: str, audience: str, now: datetime
+) -> Mapping[str, Any]:
+    """Return the claims of the token of a CI job. `audience`: the address of this server, which has
+    to be the only one that the token is for.
+
+    Raises:
+        UnknownKeyError: none of the keys signed it; a newer one may have.
+        UnauthenticatedError: it is not valid, or not for this server.
+    """
+    try:
+        claims = _signed(token, keys, _REQUIRED_OF_JOBS, issuer)
+        _require_of_now(claims, now.timestamp())
+        if not now.timestamp() < float(claims["iat"]) + limits.JOB_TOKEN_AGE.total_seconds():
+            raise ValueError("it is more than a day old (iat)")
+    except jwt.InvalidSignatureError as fault:
+        raise UnknownKeyError("none of its keys made this signature") from fault
+    except (jwt.PyJWTError, ValueError, TypeError, LookupError) as fault:
+        raise UnauthenticatedError(f"The job's token is not valid: {fault}") from fault
+    meant = claims["aud"] if isinstance(claims["aud"], list) else [claims["aud"]]
+    if [str(address).rstrip("/").lower() for address in meant] != [audience.lower()]:
+        raise UnauthenticatedError(
+            f"The job's token is for the audience {claims['aud']!r}; this server takes {audience!r}"
+        )
+    return claims
+
+
+def _signed(
+    token: str,
+    keys: Sequence[Key],
+    required: Collection[str],
+    issuer: str,
+    audience: str | None = None,
+) -> Mapping[str, Any]:
+    """Return the claims of a token that one of the keys signed. Raises as PyJWT, and
+    `UnknownKeyError`.
+    """
+    header = jwt.get_unverified_header(token)
+    algorithm = header["alg"]
+    claims: Mapping[str, Any] = _READ.decode(
+        token,
+        jwt.PyJWK(dict(_signer(keys, algorithm, header.get("kid"))), algorithm),
+        algorithms=[algorithm],
+        audience=audience,
+        issuer=issuer,
+        # Times are compared elsewhere, by the server's own clock.
+        options={
+            "require": list(required),
+            "verify_aud": audience is not None,
+            "verify_exp": False,
+            "verify_iat": False,
+            "verify_nbf": False,
+        },
+    )
     return claims
 
 

@@ -6,10 +6,12 @@ role and a revoked key count at once.
 
 from collections.abc import Collection, Hashable
 from dataclasses import dataclass
+from datetime import datetime
 from uuid import UUID
 
 from hwci.contract.vocabulary import Role
 from hwci.engine.facts import Product
+from hwci.server.clock import Clock
 from hwci.server.errors import ForbiddenError, NotFoundError, UnauthenticatedError
 from hwci.server.security.api_keys import key_digest, same_digest
 from hwci.server.security.tokens import AccessTokens, Claims
@@ -119,8 +121,9 @@ def require_product(viewer: Viewer, repo_key: str | None, suite: str | None) -> 
 class Access:
     """Turns credentials into callers."""
 
-    def __init__(self, storage: Storage, tokens: AccessTokens) -> None:
+    def __init__(self, storage: Storage, clock: Clock, tokens: AccessTokens) -> None:
         self._storage = storage
+        self._clock = clock
         self._tokens = tokens
 
     async def person(self, token: str) -> Person:
@@ -164,7 +167,7 @@ class Access:
 
         def look(reader: Reader) -> None:
             if isinstance(viewer, ReaderKey):
-                _live_key(reader, ReaderKey, viewer.digest, _NO_READER_KEY)
+                _live_reader_key(reader, viewer.digest)
             else:
                 _require_member(_signed_in(reader, viewer.claims, viewer.org_id).membership)
 
@@ -180,7 +183,8 @@ class Access:
         digest = key_digest(presented)
         if digest is None:
             raise UnauthenticatedError(_NO_KEY)
-        return await self._storage.look_up(lambda reader: live_ci_key(reader, digest))
+        now = self._clock()
+        return await self._storage.look_up(lambda reader: live_ci_key(reader, digest, now))
 
     async def reader_key(self, presented: str, org_id: UUID | None, *, metrics: bool) -> ReaderKey:
         """Return the reader key that was presented, to read an organization.
@@ -193,7 +197,7 @@ class Access:
         digest = _reader_digest(presented)
 
         def admit(reader: Reader) -> ReaderKey:
-            key, organization = _live_key(reader, ReaderKey, digest, _NO_READER_KEY)
+            key, organization = _live_reader_key(reader, digest)
             if key.org_id != org_id:
                 raise NotFoundError(_NO_ORGANIZATION)
             if metrics:
@@ -207,7 +211,7 @@ class Access:
         digest = _reader_digest(presented)
 
         def find(reader: Reader) -> ReaderKey:
-            return _live_key(reader, ReaderKey, digest, _NO_READER_KEY)[0]
+            return _live_reader_key(reader, digest)[0]
 
         return await self._storage.look_up(find)
 
@@ -248,22 +252,38 @@ def _reader_digest(presented: str) -> bytes:
     return digest
 
 
-def live_ci_key(reader: Reader, digest: bytes) -> CiKey:
-    """Return the CI key of a digest, if it works now.
+def _live_reader_key(reader: Reader, digest: bytes) -> tuple[ReaderKey, Organization]:
+    return _live_key(reader.key_by_digest(ReaderKey, digest), digest, _NO_READER_KEY)
+
+
+def live_ci_key(reader: Reader, digest: bytes, now: datetime) -> CiKey:
+    """Return the CI key of a digest, if it works now: one that a person made, or that of a job.
 
     Raises:
-        UnauthenticatedError: a wrong or revoked key, or one of a deleted organization.
+        UnauthenticatedError: a wrong or revoked key, one of a deleted organization, or of a job
+            that signed in too long ago.
         ForbiddenError: CI Metrics is off for the key's organization.
     """
-    key, organization = _live_key(reader, CiKey, digest, _NO_KEY)
+    row = reader.key_by_digest(CiKey, digest) or _key_of_job(reader, digest, now)
+    key, organization = _live_key(row, digest, _NO_KEY)
     _require_metrics(organization)
     return key
 
 
+def _key_of_job(reader: Reader, digest: bytes, now: datetime) -> tuple[CiKey, Organization] | None:
+    """Return the key of a job as a CI key, which is revoked when it expires."""
+    row = reader.job_key(digest)
+    if row is None:
+        return None
+    key, organization = row
+    ended_at = key.expires_at if now >= key.expires_at else None
+    of_ci = CiKey(key.id, key.org_id, "", key.digest, key.created_at, revoked_at=ended_at)
+    return of_ci, organization
+
+
 def _live_key(
-    reader: Reader, kind: type[AKey], digest: bytes, refusal: str
+    row: tuple[AKey, Organization] | None, digest: bytes, refusal: str
 ) -> tuple[AKey, Organization]:
-    row = reader.key_by_digest(kind, digest)
     if row is None:
         raise UnauthenticatedError(refusal)
     key, organization = row

@@ -33,6 +33,8 @@ from hwci.server.services.ci_metrics.ingest import Ingest
 from hwci.server.services.ci_metrics.metrics import Metrics
 from hwci.server.services.ci_metrics.reviews import Reviews
 from hwci.server.services.health import Health
+from hwci.server.services.jobs.sign_in import JobSignIn
+from hwci.server.services.jobs.trusts import Trusts
 from hwci.server.services.keys import Keys
 from hwci.server.services.noticing import Noticing
 from hwci.server.services.people.accounts import Accounts
@@ -41,8 +43,8 @@ from hwci.server.services.people.invitations import Invitations
 from hwci.server.services.people.members import Members
 from hwci.server.services.people.organizations import Organizations
 from hwci.server.services.people.own_account import OwnAccount
-from hwci.server.services.people.relying_party import Fetch
 from hwci.server.services.people.sso import Sso
+from hwci.server.services.published_keys import Fetch
 from hwci.server.services.quota import Quota
 from hwci.server.services.rate_limits import RateLimits
 from hwci.server.services.retention import Retention
@@ -81,6 +83,7 @@ class Services:
     lost_boards: LostBoards
     ingest: Ingest
     invitations: Invitations
+    job_sign_in: JobSignIn
     keys: Keys
     live_runs: LiveRuns
     members: Members
@@ -102,6 +105,7 @@ class Services:
     sso: Sso
     streams: Streams
     trends: Trends
+    trusts: Trusts
     watching: Watching
     webhooks: Webhooks
     wheels: Wheels
@@ -134,7 +138,7 @@ def make_services(tools: Tools, settings: Settings) -> Services:
     """Return the services."""
     storage, clock, signer = tools.storage, tools.clock, tools.signer
     tokens = AccessTokens(signer)
-    access = Access(storage, tokens)
+    access = Access(storage, clock, tokens)
     seals = Seals(signer)
     return Services(
         access=access,
@@ -154,6 +158,7 @@ def make_services(tools: Tools, settings: Settings) -> Services:
         lost_boards=LostBoards(storage, clock),
         ingest=Ingest(storage, clock),
         invitations=Invitations(storage, clock),
+        job_sign_in=JobSignIn(storage, clock, settings, tools.fetch),
         keys=Keys(storage, clock),
         live_runs=LiveRuns(storage, clock),
         members=Members(storage, clock),
@@ -175,6 +180,7 @@ def make_services(tools: Tools, settings: Settings) -> Services:
         sso=Sso(storage, clock, signer, tokens, settings, tools.fetch),
         streams=Streams(storage, clock, access),
         trends=Trends(storage, clock),
+        trusts=Trusts(storage, clock, settings.ci_issuers),
         watching=Watching(storage, clock, seals),
         webhooks=Webhooks(storage, clock, seals),
         wheels=tools.wheels,

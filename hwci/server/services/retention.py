@@ -36,6 +36,7 @@ class Retention:
         before = now - limits.DELIVERIES_KEPT
         await self._delete(lambda w: w.drop_deliveries, before, ROWS_AT_ONCE)
         await self._delete(lambda w: w.drop_refresh_tokens, now, ROWS_AT_ONCE)
+        await self._delete(lambda w: w.drop_job_keys, now, ROWS_AT_ONCE)
 
     async def _delete(self, drop: Callable[[Writer], Drop], before: datetime, most: int) -> None:
         def work(writer: Writer) -> int:

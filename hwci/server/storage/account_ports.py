@@ -37,6 +37,9 @@ class Accounts(Protocol):
     def user_by_reset(self, digest: bytes, now: datetime) -> User | None:
         """Return the user whose reset link has this digest, if it has not expired."""
 
+    def users_apart(self) -> Sequence[User]:
+        """Return the users that were set apart."""
+
     def organization(self, org_id: UUID) -> Organization | None:
         """Return an organization by id."""
 
@@ -112,6 +115,11 @@ class AccountsWriter(Accounts, Protocol):
     def set_apart(self, user_id: UUID, at: datetime) -> None:
         """Disable a user for good: their e-mail is free for another account, and their password
         and reset link stop working.
+        """
+
+    def erase_user(self, user: User) -> None:
+        """Delete a user who is a member of nothing, with their sign-ins, their ids at providers,
+        and the invitations that they sent or that are for their e-mail.
         """
 
     def add_organization(self, organization: Organization) -> None:

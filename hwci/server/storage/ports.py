@@ -10,9 +10,10 @@ The functions run outside the event loop and are plain. Every method names its o
 every query carries it, for every table. The exceptions identify the caller, before an organization
 is known: a user by id, e-mail or identity, that user's memberships, a sign-in by id or
 by its user, a refresh token by its digest or by its user, an invitation by its digest, id or
-e-mail, a key or an install token by its digest. And the service's own housekeeping covers all
-organizations: lost runs, old data to delete, the list of organizations, webhooks and what is due
-to them, and the chain of the audit log.
+e-mail, a key or an install token by its digest; and who may be asked about a job's token, whether
+anybody trusts its issuer. And the service's own housekeeping covers all organizations: lost runs,
+old data to delete, the list of organizations, webhooks and what is due to them, and the chain of
+the audit log.
 """
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -24,6 +25,7 @@ from uuid import UUID
 
 from hwci.analysis.outcomes import RecordedRuns
 from hwci.contract.boxes.boxes import BoxNote
+from hwci.contract.people import Actor
 from hwci.contract.runs.merges import Merge
 from hwci.contract.runs.runs import Run, RunDetail, RunTest, TestCounts
 from hwci.engine.facts import Facts, Report, StoredReview, SuiteConfig
@@ -50,6 +52,7 @@ from hwci.server.storage.records import (
     RunFilter,
     SentKind,
 )
+from hwci.server.storage.trust_ports import Trusts, TrustsWriter
 from hwci.server.storage.webhook_ports import Webhooks, WebhooksWriter
 
 AKey = TypeVar("AKey", bound=Key)
@@ -161,6 +164,9 @@ class BoxesWriter(Boxes, Protocol):
 
     def add_box_note(self, org_id: UUID, note: BoxNote) -> None:
         """Keep a new note. Raises `ClashError("text")`: there is the same one."""
+
+    def rename_noter(self, org_id: UUID, by: Actor) -> int:
+        """Keep the name of who wrote with the notes of this id; return how many there are."""
 
     def remove_box_note(self, org_id: UUID, note_id: UUID) -> BoxNote | None:
         """Delete a note and return it; None if there is none."""
@@ -331,6 +337,11 @@ class RecordsWriter(Records, Protocol):
     def put_review(self, org_id: UUID, failure_id: UUID, review: StoredReview) -> None:
         """Keep a review at a failure; `review.number` is ignored: it gets the next number."""
 
+    def rename_reviewer(self, org_id: UUID, by: Actor) -> int:
+        """Keep the name of who reviewed with the reviews of this id, which stay in their order;
+        return how many there are.
+        """
+
     def drop_reviews(self, org_id: UUID, failure_ids: Sequence[UUID]) -> None:
         """Delete the reviews kept at these failures."""
 
@@ -358,7 +369,7 @@ class AuditWriter(Audit, Protocol):
         """Append an entry."""
 
 
-class Reader(Accounts, Sessions, Keys, Boxes, Runs, Records, Audit, Webhooks, Protocol):
+class Reader(Accounts, Sessions, Keys, Trusts, Boxes, Runs, Records, Audit, Webhooks, Protocol):
     """All reads of one snapshot."""
 
 
@@ -367,6 +378,7 @@ class Writer(
     AccountsWriter,
     SessionsWriter,
     KeysWriter,
+    TrustsWriter,
     BoxesWriter,
     RunsWriter,
     RecordsWriter,

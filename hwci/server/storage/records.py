@@ -12,6 +12,7 @@ from enum import StrEnum
 from uuid import UUID, uuid5
 
 from hwci.contract.boxes.boxes import BoxNote
+from hwci.contract.ci_systems import SigningSystem
 from hwci.contract.people import Actor
 from hwci.contract.runs.commits import ChangeList
 from hwci.contract.vocabulary import (
@@ -208,6 +209,42 @@ class ReaderKey(Key):
     """A key that reads what CI reported: of these products, or of all if there are none."""
 
     products: tuple[Product, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Trust:
+    """A repository whose CI jobs may sign in to an organization. `issuer`: who signs their tokens.
+    `repository_id`, `owner_id`: the ids that its name must have; None: those of its first job.
+    `branch`, `environment`: patterns, None: any.
+    """
+
+    id: UUID
+    org_id: UUID
+    system: SigningSystem
+    issuer: str
+    repository: str
+    repository_id: str | None
+    owner_id: str | None
+    branch: str | None
+    environment: str | None
+    created_at: datetime
+    last_used_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class JobKey:
+    """A key of a CI job that signed in, by the digest of its value. `token`: that of the token that
+    was exchanged for it, which is known until `kept_until`, so that it is taken once.
+    """
+
+    id: UUID
+    org_id: UUID
+    trust_id: UUID
+    digest: bytes
+    token: bytes
+    created_at: datetime
+    expires_at: datetime
+    kept_until: datetime
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 explains transactions, and which organization a query is about.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Protocol
 from uuid import UUID
@@ -11,6 +11,8 @@ from uuid import UUID
 from hwci.contract.vocabulary import WebhookEvent
 from hwci.engine.history import Listing
 from hwci.server.storage.records import Delivery, Ongoing, Webhook
+
+Data = Mapping[str, object]
 
 
 class Webhooks(Protocol):
@@ -69,6 +71,9 @@ class WebhooksWriter(Webhooks, Protocol):
         self, org_id: UUID, webhook_id: UUID, delivery_id: UUID, now: datetime
     ) -> bool:
         """Make a delivery due now, with all its attempts; False if there is none."""
+
+    def change_deliveries(self, org_id: UUID, change: Callable[[Data], Data]) -> None:
+        """Keep what `change` makes of the data of each delivery of an organization."""
 
     def drop_deliveries(self, before: datetime, most: int) -> int:
         """Delete settled deliveries of all organizations that are older, up to a number; return

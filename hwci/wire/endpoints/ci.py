@@ -2,7 +2,8 @@
 """What CI reports."""
 
 from hwci.wire import limits
-from hwci.wire.endpoint import Endpoint, Who
+from hwci.wire.endpoint import Endpoint, OwnLimit, Who
+from hwci.wire.job_keys import JobKeyAnswer, JobToken
 from hwci.wire.reports import MergeAnnouncement, RunReport, SuiteConfiguration
 
 # fmt: off
@@ -20,5 +21,10 @@ PUT_SUITE_CONFIG = Endpoint(
     "suite_configs.put", "PUT", "/api/ci/suite-config", Who.CI_KEY,
     "Describe a product's files; an earlier configuration is replaced", body=SuiteConfiguration,
     status=204, body_bytes=limits.SUITE_CONFIG_BYTES, whole_body=True
+)
+EXCHANGE_JOB_TOKEN = Endpoint(
+    "job_keys.exchange", "POST", "/api/ci/job-key", Who.ANYONE,
+    "Exchange a CI job's token, once, for a key that works as a CI key for minutes",
+    body=JobToken, answer=JobKeyAnswer, also=(401,), own_limit=OwnLimit.JOB_KEY, repeatable=False
 )
 # fmt: on

@@ -23,6 +23,7 @@ from hwci.wire.accounts import (
 )
 from hwci.wire.endpoint import Endpoint, Who
 from hwci.wire.queries import PageQuery, Query
+from hwci.wire.trusts import NewTrust, TrustAnswer
 
 # fmt: off
 LIST_ORGS = Endpoint(
@@ -111,5 +112,18 @@ OWN_READER_KEY = Endpoint(
 REVOKE_READER_KEY = Endpoint(
     "reader_keys.revoke", "DELETE", "/api/orgs/{orgId}/reader-keys/{keyId}", Who.ADMIN,
     "Revoke a reader key at once", status=204
+)
+LIST_TRUSTS = Endpoint(
+    "trusts.list", "GET", "/api/orgs/{orgId}/ci-trusts", Who.MEMBER,
+    "List the repositories whose CI jobs may sign in", query=PageQuery, answer=ListPage[TrustAnswer]
+)
+CREATE_TRUST = Endpoint(
+    "trusts.create", "POST", "/api/orgs/{orgId}/ci-trusts", Who.ADMIN,
+    "Let the CI jobs of a repository sign in without a secret", body=NewTrust, answer=TrustAnswer,
+    status=201, also=(409,), repeatable=False
+)
+REMOVE_TRUST = Endpoint(
+    "trusts.remove", "DELETE", "/api/orgs/{orgId}/ci-trusts/{trustId}", Who.ADMIN,
+    "Let them sign in no more; the keys of their jobs end at once", status=204
 )
 # fmt: on

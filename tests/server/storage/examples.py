@@ -4,6 +4,7 @@
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
+from hwci.contract.ci_systems import SigningSystem
 from hwci.contract.failures.failures import Review
 from hwci.contract.people import Actor
 from hwci.contract.runs.commits import ChangeList, Commit
@@ -27,6 +28,7 @@ from hwci.server.storage.records import (
     Delivery,
     Identity,
     Invite,
+    JobKey,
     LiveRun,
     Offer,
     Ongoing,
@@ -35,6 +37,7 @@ from hwci.server.storage.records import (
     RefreshToken,
     RunHead,
     Session,
+    Trust,
     User,
     Webhook,
     box_note,
@@ -56,6 +59,23 @@ SET_UP = Invite(UUID(int=72), b"set-up", None, NOON, NOON + timedelta(days=1))
 KEY = CiKey(UUID(int=31), ACME.id, "nightly", b"key digest", NOON)
 READER_KEY = ReaderKey(
     UUID(int=32), ACME.id, "wall", b"key digest", NOON, products=(Product("fw", "hil"),)
+)
+TRUST = Trust(
+    id=UUID(int=33),
+    org_id=ACME.id,
+    system=SigningSystem.GITLAB,
+    issuer="https://gitlab.example",
+    repository="acme/größer",
+    repository_id="74",
+    owner_id=None,
+    branch="release/*",
+    environment=None,
+    created_at=NOON,
+)
+JOB_KEY = JobKey(
+    *(UUID(int=34), ACME.id, TRUST.id, b"job digest", b"token digest", NOON),
+    expires_at=NOON + timedelta(minutes=15),
+    kept_until=NOON + timedelta(days=1),
 )
 BOX = Box(UUID(int=51), ACME.id, "b1", NOON, b"install", NOON + timedelta(hours=24))
 BOX_NOTE = box_note(ACME.id, "b1", NOON, "größer", Actor(ADA.id, "Ada"))

@@ -9,6 +9,7 @@ from uuid import UUID
 
 import pytest
 
+from hwci.contract.people import Actor
 from hwci.contract.vocabulary import Outcome, ReviewAction, Role
 from hwci.engine.facts import Part, Product, Report, StoredReview, failure_id
 from hwci.engine.history import Scope
@@ -392,6 +393,17 @@ class TestRecords:
         assert kept[other_id].number < kept[first_id].number
         facts = await storage.read(lambda r: r.facts(ACME.id))
         assert facts.reviews == {review.key: review for review in kept.values()}
+        version = await storage.read(lambda r: r.version(ACME.id))
+        nobody = Actor(ADA.id, "somebody")
+        assert await storage.write(lambda w: w.rename_reviewer(ACME.id, nobody)) == 2
+        assert await storage.write(lambda w: w.rename_reviewer(OTHER.id, nobody)) == 0
+        assert await storage.write(lambda w: w.rename_reviewer(ACME.id, Actor(BOB.id, "b"))) == 0
+        renamed = await storage.read(lambda r: r.history(ACME.id).reviews())
+        assert renamed == {
+            key: replace(review, review=replace(review.review, by=nobody))
+            for key, review in kept.items()
+        }
+        assert await storage.read(lambda r: r.version(ACME.id)) > version
         await storage.write(lambda w: w.drop_reviews(ACME.id, [first_id, UUID(int=5)]))
         assert set(await storage.read(lambda r: r.history(ACME.id).reviews())) == {other_id}
 

@@ -291,6 +291,30 @@ class TestResets:
         await storage.write(lambda w: w.set_disabled(BOB.id, None))
         assert await storage.read(lambda r: r.user(BOB.id)) == BOB
 
+    async def test_a_user_is_erased_with_all_that_is_theirs_alone(self, storage: Storage) -> None:
+        theirs = replace(INVITE, offer=replace(OFFER, email_key=ADA.email_key, inviter_id=BOB.id))
+        sent = replace(INVITE, id=uuid4(), digest=b"sent")
+        of_bob = replace(sent, id=uuid4(), digest=b"bob", offer=replace(OFFER, inviter_id=BOB.id))
+
+        def make(writer: Writer) -> None:
+            found(writer)
+            writer.add_session(SESSION)
+            writer.add_refresh_token(TOKEN)
+            writer.add_identity(IDENTITY)
+            for invite in (theirs, sent, of_bob):
+                writer.add_invite(invite)
+            writer.erase_user(ADA)
+
+        await storage.write(make)
+        assert await storage.read(lambda r: [r.user(ADA.id), r.user(BOB.id)]) == [None, BOB]
+        assert await storage.read(lambda r: r.user_by_email(ADA.email_key)) is None
+        assert await storage.read(lambda r: r.session(SESSION.id)) is None
+        assert await storage.read(lambda r: r.refresh_token(TOKEN.digest)) is None
+        assert await storage.read(lambda r: r.has_identity(ADA.id)) is False
+        digests = [invite.digest for invite in (theirs, sent, of_bob)]
+        kept = await storage.read(lambda r: [r.invite(digest) for digest in digests])
+        assert kept == [None, None, of_bob]
+
 
 class TestOpenSessions:
     async def test_sign_ins_that_can_be_renewed_are_listed_newest_first_by_pages(

@@ -7,6 +7,7 @@ from uuid import UUID
 
 import pytest
 
+from hwci.contract.people import Actor
 from hwci.contract.vocabulary import Trigger
 from hwci.engine.periods import Period
 from hwci.server.errors import ClashError
@@ -259,6 +260,11 @@ async def test_notes_are_listed_latest_first_in_their_organization_alone(storage
     latest = await storage.read(lambda r: r.latest_box_notes(ACME.id, Period(NOON, LATER)))
     assert latest == {"b1": later}
 
+    nobody = Actor(BOX_NOTE.by.id, "nobody")
+    assert await storage.write(lambda w: w.rename_noter(OTHER.id, nobody)) == 1
+    (renamed,) = (await storage.read(lambda r: r.box_notes(OTHER.id, None, 0, 9))).items
+    assert renamed == replace(elsewhere, by=nobody)
+    assert await storage.write(lambda w: w.rename_noter(OTHER.id, Actor(ACME.id, "x"))) == 0
     with pytest.raises(ClashError) as clash:
         await storage.write(lambda w: w.add_box_note(ACME.id, later))
     assert clash.value.field == "text"

@@ -93,13 +93,13 @@ def _begin(writer: Writer) -> None:
     ids=["person", "member", "CI key", "reader key", "own reader key", "box"],
 )
 async def test_a_caller_is_looked_up_in_one_round_trip(asking: Asking, far: Far) -> None:
-    access = Access(far.store, TOKENS)
+    access = Access(far.store, system_clock, TOKENS)
     await asking(access)
     assert await far.trips(asking(access)) == 1
 
 
 async def test_look_ups_take_as_many_connections_as_are_looked_up_at_once(far: Far) -> None:
-    access = Access(far.store, TOKENS)
+    access = Access(far.store, system_clock, TOKENS)
     before = far.distance.connections
     for _ in range(3):
         await access.ci_key(CI_KEY)

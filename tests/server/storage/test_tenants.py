@@ -9,6 +9,7 @@ from uuid import UUID
 
 import pytest
 
+from hwci.contract.people import Actor
 from hwci.contract.vocabulary import DeliveryStatus, Role
 from hwci.engine.facts import Product, failure_id
 from hwci.engine.history import Scope, Where
@@ -20,6 +21,7 @@ from hwci.server.storage.sqlite.whole import tables_in_order
 from tests.server.storage.examples import (
     ACME,
     ADA,
+    BOB,
     BOX,
     BOX_NOTE,
     DELIVERY,
@@ -27,6 +29,7 @@ from tests.server.storage.examples import (
     FAILURE,
     IDENTITY,
     INVITE,
+    JOB_KEY,
     KEY,
     NOON,
     ONGOING,
@@ -35,6 +38,7 @@ from tests.server.storage.examples import (
     SESSION,
     SET_UP,
     TOKEN,
+    TRUST,
     WEBHOOK,
 )
 from tests.server.storage.histories import EVER, ORG, HistoryDraw, questions
@@ -48,6 +52,9 @@ NO_TENANT = {
 BY_OTHER_KEYS = {
     ("ci_key", "digest = "),
     ("reader_key", "digest = "),
+    ("job_key", "digest = "),
+    ("ci_trust", "SELECT ? FROM ci_trust t WHERE t.issuer = "),
+    ("job_key", "WHERE k.kept_until < "),
     ("box", "WHERE b.key_digest = "),
     ("box", "WHERE b.install_digest = "),
     ("membership", "m.user_id = "),
@@ -76,9 +83,12 @@ def record_everything(writer: Transaction) -> None:
     writer.drop_replaced(ORG, NOON)
     writer.put_review(ORG, failure_id(ORG, FAILURE), REVIEW)
     ask_everything(writer, draw)
+    writer.rename_reviewer(ORG, Actor(ADA.id, "somebody"))
     writer.drop_reviews(ORG, [failure_id(ORG, FAILURE)])
     writer.rebuild(ORG)
     writer.remove_membership(ACME.id, ADA.id)
+    writer.users_apart()
+    writer.erase_user(BOB)
 
 
 def record_people(writer: Transaction) -> None:
@@ -108,6 +118,14 @@ def record_keys_and_boxes(writer: Transaction) -> None:
         writer.add_key(key)
         writer.touch_key(key, NOON)
         writer.revoke_key(type(key), ACME.id, key.id, NOON)
+    writer.put_trust(TRUST)
+    writer.trusts(ACME.id, 0, 9)
+    writer.trusts_in(ACME.id, TRUST.issuer)
+    writer.is_trusted(TRUST.issuer)
+    writer.add_job_key(JOB_KEY)
+    writer.job_key(JOB_KEY.digest)
+    writer.drop_job_keys(NOON + timedelta(days=2), 9)
+    writer.remove_trust(ACME.id, TRUST.id)
     writer.add_box(BOX)
     writer.set_install(ACME.id, BOX.id, b"install", NOON + timedelta(hours=1))
     writer.install_box(ACME.id, BOX.id, b"install", b"key", NOON)
@@ -116,6 +134,7 @@ def record_keys_and_boxes(writer: Transaction) -> None:
     writer.add_box(replace(BOX, id=UUID(int=52), name="b2", install_digest=None))
     writer.add_box_note(ACME.id, BOX_NOTE)
     writer.add_box_note(ACME.id, replace(BOX_NOTE, id=UUID(int=81), box_key="b2"))
+    writer.rename_noter(ACME.id, Actor(ADA.id, "somebody"))
     writer.remove_box_note(ACME.id, BOX_NOTE.id)
     writer.latest_box_notes(ACME.id, EVER)
     writer.boxes_seen(ACME.id)
@@ -142,6 +161,7 @@ def record_webhooks(writer: Transaction) -> None:
     )
     writer.deliveries(ACME.id, WEBHOOK.id, 0, 9)
     writer.resend_delivery(ACME.id, WEBHOOK.id, DELIVERY.id, NOON)
+    writer.change_deliveries(ACME.id, lambda data: {**data, "text": "another"})
     writer.drop_deliveries(NOON, 9)
     writer.remove_webhook(ACME.id, WEBHOOK.id)
 

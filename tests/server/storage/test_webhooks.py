@@ -8,6 +8,7 @@ from uuid import UUID
 from hwci.contract.vocabulary import DeliveryStatus, WebhookEvent
 from hwci.server.storage.ports import Storage, Writer
 from hwci.server.storage.records import Delivery
+from hwci.server.storage.webhook_ports import Data
 from tests.server.storage.examples import ACME, DELIVERY, NOON, ONGOING, OTHER, WEBHOOK
 
 MINUTE = timedelta(minutes=1)
@@ -143,3 +144,18 @@ async def test_a_removed_webhook_leaves_nothing_and_old_deliveries_go_when_settl
         assert writer.webhooks(ACME.id, 0, 9).total == 0
 
     await storage.write(work)
+
+
+async def test_the_data_of_deliveries_is_changed(storage: Storage) -> None:
+    await prepare(storage, numbered(1, "a"), replace(numbered(2, "b"), data={"by": "Ada"}))
+
+    def renamed(data: Data) -> Data:
+        return {**data, "by": "nobody"} if "by" in data else data
+
+    def change(writer: Writer) -> None:
+        writer.change_deliveries(OTHER.id, lambda _: {})
+        writer.change_deliveries(ACME.id, renamed)
+
+    await storage.write(change)
+    listed = await storage.read(lambda r: r.deliveries(ACME.id, WEBHOOK.id, 0, 9))
+    assert [delivery.data for delivery in listed.items] == [{"by": "nobody"}, DELIVERY.data]

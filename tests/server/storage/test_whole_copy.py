@@ -43,6 +43,7 @@ from tests.server.storage.examples import (
     ENTRY,
     IDENTITY,
     INVITE,
+    JOB_KEY,
     KEY,
     LIVE_RUN,
     NOON,
@@ -52,6 +53,7 @@ from tests.server.storage.examples import (
     REPORT,
     SESSION,
     TOKEN,
+    TRUST,
     WEBHOOK,
 )
 from tests.server.storage.histories import HistoryDraw
@@ -130,6 +132,8 @@ def add_accounts(writer: Writer) -> None:
     writer.add_invite(INVITE)
     writer.add_key(KEY)
     writer.add_key(READER_KEY)
+    writer.put_trust(TRUST)
+    writer.add_job_key(JOB_KEY)
     for number in range(3):
         writer.add_audit(ACME.id, replace(ENTRY, target=f"größer {number}"))
 
@@ -175,6 +179,8 @@ async def shown(where: Location) -> list[object]:
             reader.user_by_identity(IDENTITY.issuer, IDENTITY.subject),
             reader.invite(INVITE.digest),
             [reader.keys(type(one), ACME.id, 0, 99) for one in (KEY, READER_KEY)],
+            reader.trusts(ACME.id, 0, 99),
+            reader.job_key(JOB_KEY.digest),
             reader.audit_page(0, 99),
             reader.replaced(ACME.id, NOON.replace(year=2100)),
             reader.live_run(ACME.id, LIVE_RUN.id),

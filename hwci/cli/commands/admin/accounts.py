@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`hwci admin` for users, for CI Metrics of organizations, and for the key of access tokens."""
 
+import shlex
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, TypeVar
 
@@ -13,7 +14,8 @@ from hwci.cli.session.prompts import new_password, password_in
 from hwci.cli.session.settings import DEFAULT_URL
 from hwci.cli.terminal import options
 from hwci.cli.terminal.render import emit_json, note, write
-from hwci.client.explained import wrong_usage
+from hwci.client.explained import command_error, wrong_usage
+from hwci.said import counted
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -124,6 +126,41 @@ def enable_user(*, email: Email, database: Database = None) -> None:
     """
     _switch(email, database, enabled=True)
     note(f"{email} may sign in.")
+
+
+def erase_user(
+    *,
+    email: Email,
+    yes: Annotated[bool, typer.Option("--yes", help="Erase; else only show what goes.")] = False,
+    database: Database = None,
+) -> None:
+    """Erase a user: the account, and their name wherever it stands.
+
+    The account goes, with its sign-ins, memberships and invitations. Reviews and notes of boxes
+    stay, in the name of "someone who was removed"; so does the audit log, which has ids alone. Keys
+    and boxes that they made go on working. Backups and exports that were made before have it all.
+
+    For example:
+
+      hwci admin erase-user --email bo@example.org
+
+      hwci admin erase-user --email bo@example.org --yes
+    """
+    what = "The user was not erased"
+    with operator_errors(what, CHECK_EMAIL):
+        from hwci.server.app import EraseUser, FindUser
+
+        if not yes:
+            if ask(database, checked(FindUser, what, email=email)).user_id is None:
+                raise command_error(what, f"There is no user with the e-mail {email}", CHECK_EMAIL)
+            note(f"This would erase {email}, and nothing can bring them back: the account, its")
+            note("sign-ins, memberships and invitations. Reviews and notes stay, without the name.")
+            note(f"To do it: hwci admin erase-user --email {shlex.quote(email)} --yes")
+            return
+        done = ask(database, checked(EraseUser, what, email=email))
+    stayed = f"{counted(done.reviews or 0, 'review')} and {counted(done.notes or 0, 'note')}"
+    note(f"{email} is erased; {stayed} stay, without the name.")
+    note("CI keys and boxes that they made go on working: `hwci keys revoke` ends a key.")
 
 
 def vouch(*, email: Email, database: Database = None) -> None:

@@ -62,7 +62,7 @@ class Ingest(Service):
 
     async def _keep(self, key: CiKey, put: Put) -> None:
         def work(writer: Writer) -> None:
-            live_ci_key(writer, key.digest)
+            live_ci_key(writer, key.digest, self._clock())
             put(writer)
 
         await self._together.write(work, key.org_id, WRITE_SECONDS)

@@ -64,6 +64,14 @@ class SetUserEnabled(Body):
     enabled: bool
 
 
+class EraseUser(Body):
+    """Erase a user: the account, and their name wherever it stands."""
+
+    command: ClassVar = "erase-user"
+
+    email: Email
+
+
 class Vouch(Body):
     """Keep that the e-mail of a user is theirs: the operator knows who they are."""
 
@@ -182,6 +190,7 @@ Command = (
     | FindUser
     | ResetPassword
     | SetUserEnabled
+    | EraseUser
     | Vouch
     | AddOwner
     | BackUp
@@ -229,8 +238,8 @@ class UsageLine(Answer):
 
 class CommandResult(Answer):
     """The result of a command: what was created, changed, listed or found, how many sign-ins ended,
-    how many reports were exported, and which of what was imported was `kept`, as it is new.
-    `reset_token` is shown only in this answer.
+    how many reports were exported, how many reviews and notes of an erased person stay, and which
+    of what was imported was `kept`, as it is new. `reset_token` is shown only in this answer.
     """
 
     user_id: UUID | None = None
@@ -243,5 +252,7 @@ class CommandResult(Answer):
     reset_token: Annotated[str | None, SECRET] = None
     base_url: str | None = None
     reports: int | None = None
+    reviews: int | None = None
+    notes: int | None = None
     kept: Sequence[bool] | None = None
     audit: AuditReport | None = None

@@ -31,6 +31,7 @@ from hwci.server.services.operator.commands import (
     Command,
     CommandResult,
     CreateUser,
+    EraseUser,
     Export,
     FindUser,
     KeepSent,
@@ -47,6 +48,7 @@ from hwci.server.services.operator.commands import (
     Vouch,
 )
 from hwci.server.services.people.accounts import new_user
+from hwci.server.services.people.erasing import erase
 from hwci.server.services.people.organizations import add_organization
 from hwci.server.services.people.sessions import email_key
 from hwci.server.services.quota import hour_of
@@ -102,7 +104,8 @@ class Operator:
         Raises:
             NotFoundError: there is no such organization or user.
             ClashError: the e-mail is taken.
-            ConflictError: the user is disabled, or the noted head is malformed.
+            ConflictError: the user is disabled, or the only owner of an organization, or the noted
+                head is malformed.
             ForbiddenError: only the operator may write the file of the signing keys.
             StorageError: a copy cannot be made.
             SettingsError: the file of the signing keys cannot be used.
@@ -120,6 +123,8 @@ class Operator:
                 return await self._reset_password(command)
             case SetUserEnabled():
                 return await self._set_user_enabled(command)
+            case EraseUser():
+                return await self._erase_user(command)
             case Vouch():
                 return await self._vouch(command)
             case AddOwner():
@@ -214,6 +219,18 @@ class Operator:
 
         return await self._storage.write(work, person=await self._id_of(command.email))
 
+    async def _erase_user(self, command: EraseUser) -> CommandResult:
+        now = self._clock()
+
+        def work(writer: Writer) -> CommandResult:
+            user = _user(writer, command.email)
+            _record_of_user(writer, user, "user.erased", now)
+            stayed = erase(writer, user)
+            return CommandResult(user_id=user.id, reviews=stayed.reviews, notes=stayed.notes)
+
+        # Of all organizations: whatever has the person's name.
+        return await self._storage.write(work, seconds=REBUILD_SECONDS)
+
     async def _vouch(self, command: Vouch) -> CommandResult:
         now = self._clock()
 
@@ -241,8 +258,7 @@ class Operator:
             else:
                 writer.set_role(org_id, user.id, Role.OWNER)
             action = "member.added" if member is None else "member.role"
-            details = {"email": user.email, "role": Role.OWNER}
-            writer.add_audit(org_id, operator_entry(action, user.id, now, **details))
+            writer.add_audit(org_id, operator_entry(action, user.id, now, role=Role.OWNER))
             return result
 
         return await self._storage.write(work, organization=org_id)

@@ -5,12 +5,11 @@ This module decides where a browser is sent, how the code that it brings back is
 of a provider's answers counts. Who may sign in, and as which user, is decided in `sso.py`.
 """
 
-import asyncio
 import re
 from base64 import b64encode
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any, Self, TypeVar
 from urllib.parse import quote_plus, urlencode, urlsplit
 
@@ -19,36 +18,18 @@ from pydantic_core import PydanticCustomError
 
 from hwci.server.clock import Clock
 from hwci.server.errors import ProviderError
-from hwci.server.security.id_tokens import (
-    Expected,
-    Key,
-    UnknownKeyError,
-    published_keys,
-    read_id_token,
-)
+from hwci.server.security.id_tokens import Expected, read_id_token
 from hwci.server.services.people.provider_emails import stated_email
 from hwci.server.services.people.sso_providers import Provider, TrustedUrl
+from hwci.server.services.published_keys import KEPT_FOR, Fetch, Outgoing, PublishedKeys
 from hwci.wire.base import Name
 from hwci.wire.sso import challenge_of
 
-_KEPT_FOR = timedelta(hours=1)
-_NEWER_KEYS_AFTER = timedelta(minutes=1)
 _BASIC, _POST = "client_secret_basic", "client_secret_post"
-
-
-@dataclass(frozen=True, slots=True)
-class Outgoing:
-    """A request to a provider: a POST of `form`, or a GET without one."""
-
-    url: str
-    form: Mapping[str, str] | None = field(default=None, repr=False)
-    authorization: str | None = field(default=None, repr=False)
 
 
 ERROR_CODE = re.compile(r"[a-z_]{1,64}", re.ASCII)
 """The error codes of a provider that are repeated to people and in the log."""
-Fetch = Callable[[Outgoing], Awaitable[bytes]]
-"""Sends a request and returns the body of a good answer. Raises `ProviderError`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,8 +98,7 @@ class RelyingParty:
         self._fetch = fetch
         self._clock = clock
         self._discovery: tuple[_Discovery, datetime] | None = None
-        self._keys: tuple[Sequence[Key], datetime] | None = None
-        self._asking_keys = asyncio.Lock()
+        self._keys = PublishedKeys(fetch, clock)
 
     async def authorization_url(self, binding: Binding, redirect_uri: str) -> str:
         """Return the address at which a browser signs in. Raises `ProviderError`."""
@@ -160,7 +140,7 @@ class RelyingParty:
 
     async def _discovered(self) -> _Discovery:
         now = self._clock()
-        if self._discovery is None or now >= self._discovery[1] + _KEPT_FOR:
+        if self._discovery is None or now >= self._discovery[1] + KEPT_FOR:
             issuer = self.provider.issuer
             url = f"{issuer.rstrip('/')}/.well-known/openid-configuration"
             discovery = _read(_Discovery, await self._fetch(Outgoing(url)), url)
@@ -190,20 +170,13 @@ class RelyingParty:
 
     async def _claims(self, discovery: _Discovery, token: str, nonce: str) -> Mapping[str, Any]:
         expected = Expected(self.provider.issuer, self.provider.client_id, nonce)
-        keys = await self._keys_of(discovery, _KEPT_FOR)
-        try:
-            return read_id_token(token, keys, expected, self._clock())
-        except UnknownKeyError:  # the provider may have changed its keys
-            keys = await self._keys_of(discovery, _NEWER_KEYS_AFTER)
-            return read_id_token(token, keys, expected, self._clock())
 
-    async def _keys_of(self, discovery: _Discovery, kept_for: timedelta) -> Sequence[Key]:
-        """Return the provider's keys, fetched again if they are older than `kept_for`."""
-        async with self._asking_keys:
-            now = self._clock()
-            if self._keys is None or now >= self._keys[1] + kept_for:
-                self._keys = published_keys(await self._fetch(Outgoing(discovery.jwks_uri))), now
-            return self._keys[0]
+        async def address() -> str:
+            return discovery.jwks_uri
+
+        return await self._keys.read(
+            address, lambda keys: read_id_token(token, keys, expected, self._clock())
+        )
 
     async def _userinfo(
         self, discovery: _Discovery, tokens: _Tokens, subject: str

@@ -32,13 +32,13 @@ from hwci.server.services.people.invitations import join
 from hwci.server.services.people.relying_party import (
     ERROR_CODE,
     Binding,
-    Fetch,
     Person,
     RelyingParty,
 )
 from hwci.server.services.people.sessions import email_key
 from hwci.server.services.people.sso_providers import providers_of
 from hwci.server.services.people.unproved import is_unproved, set_apart
+from hwci.server.services.published_keys import Fetch
 from hwci.server.settings import Registration, Settings
 from hwci.server.storage.ports import Reader, Storage, Writer
 from hwci.server.storage.records import Identity, Invite, User

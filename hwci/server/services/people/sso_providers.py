@@ -12,21 +12,19 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Self
-from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 from pydantic_core import PydanticCustomError
 
 from hwci.server.errors import SettingsError
 from hwci.server.services.people.provider_emails import of_one_tenant
-from hwci.server.settings import Settings
+from hwci.server.settings import Settings, is_safe
 from hwci.wire.errors import message_of
 
 LOG = logging.getLogger("hwci.server")
 
 _NAME = re.compile(r"[a-z0-9-]{1,32}", re.ASCII)
 _FIX = "correct the file, then try again"
-_LOOPBACK = {"127.0.0.1", "::1", "localhost"}
 _MANY_TENANTS = (
     "trust_email needs an issuer of one tenant, since strangers have accounts at this one, with any"
     " address: name the tenant by its id (https://login.microsoftonline.com/<tenant id>/v2.0), or"
@@ -53,13 +51,7 @@ def trusted_url(url: str) -> str:
     """Take an address that secrets may go to: over TLS, or within this machine. Raises
     `PydanticCustomError`: it is none.
     """
-    try:
-        parts = urlsplit(url)
-        plain = parts.scheme == "http" and parts.hostname in _LOOPBACK
-        good = (plain or parts.scheme == "https") and parts.hostname and not parts.fragment
-    except ValueError:
-        good = False
-    if not good:
+    if not is_safe(url):
         raise PydanticCustomError("url", "Should be an https address (http for this machine only)")
     return url
 

@@ -12,6 +12,7 @@ from datetime import datetime
 from hwci.contract.vocabulary import Role
 from hwci.server.services import boxes, keys
 from hwci.server.services.audit import entry_of
+from hwci.server.services.jobs import trusts
 from hwci.server.storage.ports import Reader, Writer
 from hwci.server.storage.records import Membership, User
 from hwci.wire import limits
@@ -52,6 +53,7 @@ def _leave(writer: Writer, former: User, membership: Membership, now: datetime) 
     org_id = membership.organization.id
     for kind, key_id in keys.made_by(writer, org_id, former):
         keys.revoke(writer, kind, org_id, key_id, former, now)
+    trusts.remove_of(writer, org_id, former, now)
     boxes.end_keys_of(writer, org_id, former, now)
     writer.remove_membership(org_id, former.id)
     entry = entry_of(former, now, "member.unproved", former.id, role=membership.role)

@@ -125,7 +125,7 @@ def _real_bug(
     failure_id: UUID, lane: Lane, shas: tuple[str, str, str | None], by: str, once: str
 ) -> Happened:
     first, last, fix = shas
-    who = "by the rules" if by == RULES else f"confirmed by {by}"
+    who = "by the rules" if by == RULES else _confirmed(by)
     fixed = "" if fix is None else f", fixed by {short(fix)}"
     return Happened(
         WebhookEvent.REAL_BUG,
@@ -147,6 +147,18 @@ def _real_bug(
             "by": by,
         },
     )
+
+
+def _confirmed(by: str) -> str:
+    return f"confirmed by {by}"
+
+
+def renamed(data: Mapping[str, object], before: str, after: str) -> Mapping[str, object]:
+    """Return what is told of a failure with another name of the person who confirmed it."""
+    if data.get("by") != before:
+        return data
+    text = str(data["text"]).replace(_confirmed(before), _confirmed(after))
+    return {**data, "by": after, "text": text}
 
 
 def unchecked(merge: Merge, hours: int) -> Happened:

@@ -10,6 +10,7 @@ from typing import Any
 from uuid import UUID, uuid4
 
 from hwci.analysis.outcomes import RecordedRuns
+from hwci.contract.people import Actor
 from hwci.contract.runs.merges import Merge
 from hwci.engine.facts import Facts, Product, Report, StoredReview, SuiteConfig
 from hwci.engine.history import EVERYTHING, Episode, Listing, Scope
@@ -212,6 +213,22 @@ class RecordRows(Rows):
         with ingest.settling_review(self._connection, org_id.bytes, failure_id.bytes):
             self._connection.execute(_PUT_REVIEW, (*row, digests.of_values(*row)))
         self._changed(org_id)
+
+    def rename_reviewer(self, org_id: UUID, by: Actor) -> int:
+        columns = ", ".join(KEPT["review"])
+        rows = self._connection.rows(
+            f"SELECT {columns} FROM review WHERE org_id = ? AND by_id = ?",
+            (org_id.bytes, str(by.id)),
+        )
+        for row in rows:
+            renamed = {**dict(zip(KEPT["review"], row, strict=True)), "by_name": by.name}
+            self._connection.execute(
+                "UPDATE review SET by_name = ?, digest = ? WHERE org_id = ? AND failure_id = ?",
+                (by.name, digests.of_values(*renamed.values()), *row[:2]),
+            )
+        if rows:
+            self._changed(org_id)
+        return len(rows)
 
     def drop_reviews(self, org_id: UUID, failure_ids: Sequence[UUID]) -> None:
         org = org_id.bytes

@@ -5,6 +5,7 @@ from hwci.server.storage.sql.accounts.audit import AuditRows
 from hwci.server.storage.sql.accounts.boxes import BoxRows
 from hwci.server.storage.sql.accounts.members import IdentityRows, InviteRows, MemberRows
 from hwci.server.storage.sql.accounts.sessions import SessionRows
+from hwci.server.storage.sql.accounts.trusts import TrustRows
 from hwci.server.storage.sql.accounts.users import AccountRows, KeyRows
 from hwci.server.storage.sql.records import RecordRows
 from hwci.server.storage.sql.runs.events import EventRows
@@ -19,6 +20,7 @@ class Transaction(
     IdentityRows,
     InviteRows,
     KeyRows,
+    TrustRows,
     BoxRows,
     RunRows,
     EventRows,

@@ -3,7 +3,7 @@
 """Webhooks, and the events on their way to them."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from uuid import UUID
 
@@ -13,6 +13,7 @@ from hwci.server.storage.records import Delivery, Ongoing, Webhook
 from hwci.server.storage.sql import codec
 from hwci.server.storage.sql.columns import column, columns_of
 from hwci.server.storage.sql.rows import Rows, insert, upsert
+from hwci.server.storage.webhook_ports import Data
 
 
 def _events(text: str) -> tuple[WebhookEvent, ...]:
@@ -153,6 +154,21 @@ class WebhookRows(Rows):
             ),
         )
         return changed.rowcount == 1
+
+    def change_deliveries(self, org_id: UUID, change: Callable[[Data], Data]) -> None:
+        statement = "SELECT d.number, d.data FROM delivery d WHERE d.org_id = ?"
+        rows = [
+            (number, json.loads(text))
+            for number, text in self._connection.rows(statement, (org_id.bytes,))
+        ]
+        self._connection.execute_many(
+            "UPDATE delivery SET data = ? WHERE org_id = ? AND number = ?",
+            [
+                (codec.compact_json(changed), org_id.bytes, number)
+                for number, data in rows
+                if (changed := change(data)) != data
+            ],
+        )
 
     def drop_deliveries(self, before: datetime, most: int) -> int:
         old = self._connection.rows(_OLD, (codec.to_micros(before), most))

@@ -112,6 +112,38 @@ CREATE TABLE reader_key (
   PRIMARY KEY (org_id, id)
 ) STRICT;
 
+-- Repositories whose CI jobs may sign in. `issuer`: who signs their tokens. `branch` and `environment`: patterns.
+CREATE TABLE ci_trust (
+  org_id BLOB NOT NULL REFERENCES organization (id),
+  id BLOB NOT NULL,
+  system TEXT NOT NULL,
+  issuer TEXT NOT NULL,
+  repository TEXT NOT NULL,
+  repository_id TEXT,
+  owner_id TEXT,
+  branch TEXT,
+  environment TEXT,
+  created_at INTEGER NOT NULL,
+  last_used_at INTEGER,
+  PRIMARY KEY (org_id, id)
+) STRICT;
+CREATE INDEX ci_trust_issuer ON ci_trust (issuer);
+
+-- Keys of jobs that signed in. `token`: the digest of what was exchanged, once; `kept_until`: when nobody takes it
+-- any more.
+CREATE TABLE job_key (
+  org_id BLOB NOT NULL REFERENCES organization (id),
+  id BLOB NOT NULL,
+  trust_id BLOB NOT NULL,
+  digest BLOB NOT NULL UNIQUE,
+  token BLOB NOT NULL UNIQUE,
+  created_at INTEGER NOT NULL,
+  expires_at INTEGER NOT NULL,
+  kept_until INTEGER NOT NULL,
+  PRIMARY KEY (org_id, id)
+) STRICT;
+CREATE INDEX job_key_end ON job_key (kept_until);
+
 -- `hour`: hours since 1970 in which `hour_bytes` came. `all_bytes`: all that was ever counted.
 CREATE TABLE usage (
   org_id BLOB NOT NULL PRIMARY KEY REFERENCES organization (id),

@@ -195,6 +195,12 @@ class BoxRows(Rows):
         if not added.rowcount:
             raise ClashError("text")
 
+    def rename_noter(self, org_id: UUID, by: Actor) -> int:
+        return self._connection.execute(
+            "UPDATE box_note SET by_name = ? WHERE org_id = ? AND by_id = ?",
+            (by.name, org_id.bytes, by.id.bytes),
+        ).rowcount
+
     def remove_box_note(self, org_id: UUID, note_id: UUID) -> BoxNote | None:
         key = (org_id.bytes, note_id.bytes)
         note = self._first(_NOTE.read, f"{_SELECT_NOTE} WHERE n.org_id = ? AND n.id = ?", *key)

@@ -33,6 +33,10 @@ from hwci.server.storage.sql.rows import Rows, insert, latest
 
 _NO_PASSWORD = ""
 """The column holds no NULL; no hash is empty."""
+_APART = "apart "
+"""With it begins the key of who was set apart. No e-mail has it: of one without "@" nobody can
+register.
+"""
 USER = columns_of(
     User,
     password_hash=column(
@@ -102,6 +106,10 @@ class AccountRows(Rows):
         statement = f"{_SELECT_USER} WHERE u.reset_digest = ? AND u.reset_expires_at > ?"
         return self._first(USER.read, statement, digest, to_micros(now))
 
+    def users_apart(self) -> Sequence[User]:
+        rows = self._connection.rows(f"{_SELECT_USER} WHERE u.email_key LIKE ?", (f"{_APART}%",))
+        return [USER.read(row) for row in rows]
+
     def organization(self, org_id: UUID) -> Organization | None:
         statement = f"SELECT {ORGANIZATION.of('o')} FROM organization o WHERE o.id = ?"
         return self._first(ORGANIZATION.read, statement, org_id.bytes)
@@ -168,12 +176,20 @@ class AccountRows(Rows):
         self._connection.execute("UPDATE user SET notice = NULL WHERE id = ?", (user_id.bytes,))
 
     def set_apart(self, user_id: UUID, at: datetime) -> None:
-        # No e-mail has this key: of one without "@" nobody can register.
         self._connection.execute(
             "UPDATE user SET email_key = ?, password_hash = ?, disabled_at = ?,"
             " reset_digest = NULL, reset_expires_at = NULL WHERE id = ?",
-            (f"apart {user_id}", _NO_PASSWORD, to_micros(at), user_id.bytes),
+            (f"{_APART}{user_id}", _NO_PASSWORD, to_micros(at), user_id.bytes),
         )
+
+    def erase_user(self, user: User) -> None:
+        for table in ("refresh_token", "session", "identity"):
+            self._connection.execute(f"DELETE FROM {table} WHERE user_id = ?", (user.id.bytes,))
+        self._connection.execute(
+            "DELETE FROM invite WHERE inviter_id = ? OR email_key = ?",
+            (user.id.bytes, user.email_key),
+        )
+        self._connection.execute("DELETE FROM user WHERE id = ?", (user.id.bytes,))
 
     def add_organization(self, organization: Organization) -> None:
         statement = insert("organization", ORGANIZATION.names)
