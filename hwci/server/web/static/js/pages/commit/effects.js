@@ -27,7 +27,13 @@ export function Effects({ orgId, scope, sha }) {
   const more = answers.some(({ total, items }) => total > items.length);
   const columns = [
     { key: "effect", title: "It", words: true, cell: ({ effect: [kind, words] }) => html`<${Badge} kind=${kind}>${words}<//>` },
-    { key: "id", fields: ["id", "testId", "boxKey", "branch"], title: "Failure", name: true, cell: (failure) => html`<${FailureLink} ...${{ failure, orgId }} />` },
+    {
+      key: "id",
+      fields: ["id", "testId", "boxKey", "branch"],
+      title: "Failure",
+      name: true,
+      cell: (failure) => html`<${FailureLink} ...${{ failure, orgId }} />`,
+    },
     { key: "class", title: "Counts as", words: true, cell: (row) => classBadge(row.class) },
     { key: "firstFailure", fields: ["firstFailure.startedAt"], title: "First failed", words: true, cell: ({ firstFailure }) =>
       html`<${Time} at=${firstFailure.startedAt} />` },

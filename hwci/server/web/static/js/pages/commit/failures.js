@@ -12,6 +12,7 @@ import { log } from "../../parts/values/words.js";
 import { WHOSE } from "../../words.js";
 
 const KINDS = { this_change: "bad", base: "bad", flaky: "warn", bench: "warn" };
+const NONE = html`<span class="none">none</span>`;
 const keyOf = ({ suite, testId }) => `${suite} ${testId}`;
 
 /** The tests that failed. */
@@ -23,7 +24,7 @@ export function Failures({ commit, orgId }) {
     { key: "testId", fields: ["testId", "failureId", "logUrl"], title: "Test", name: true, cell: (row) => named(row, orgId) },
     { key: "whose", fields: ["whose", "chance"], title: "Whose", words: true, cell: whose },
     { key: "failedOn", title: "Failed on", cell: ({ failedOn }) => boxes(failedOn) },
-    { key: "passedOn", title: "Passed on", cell: ({ passedOn }) => (passedOn.length ? boxes(passedOn) : html`<span class="none">none</span>`) },
+    { key: "passedOn", title: "Passed on", cell: ({ passedOn }) => (passedOn.length ? boxes(passedOn) : NONE) },
     { key: "says", fields: ["says", "evidence", "toSettle"], title: "Why", cell: why },
   ];
   return html`<${Section} title="Failed on it" total=${total} anchor="failed">

@@ -9,10 +9,12 @@ import { Time } from "../../parts/values/values.js";
 import { RunLink } from "../../parts/values/words.js";
 import { NEVER_REACHED } from "../../words.js";
 
+const named = (run, orgId) => html`<${RunLink} ...${{ run, orgId }} />`;
+
 /** The table. */
 export function Runs({ commit: { runs }, orgId }) {
   const columns = [
-    { key: "run", fields: ["runId", "runAttempt", "runRecordId"], title: "Run", words: true, cell: (run) => html`<${RunLink} ...${{ run, orgId }} />` },
+    { key: "run", fields: ["runId", "runAttempt", "runRecordId"], title: "Run", words: true, cell: (run) => named(run, orgId) },
     { key: "boxKey", title: "Box", fixed: true, cell: ({ boxKey }) => html`<${BoxLink} plain ...${{ boxKey, orgId }} />` },
     { key: "suite", title: "Product", cell: ({ suite }) => suite },
     { key: "branch", title: "Branch", cell: ({ branch }) => branch },

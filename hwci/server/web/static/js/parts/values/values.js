@@ -75,7 +75,8 @@ export function Copied({ text, shown = text, sign = false }) {
   };
   const passing = status === "copied" ? " passing" : "";
   return html`<span class="sha-all"><button type="button" class=${sign ? "copy" : "sha"} title=${`Copy ${text}`}
-      aria-label=${sign ? `Copy ${text}` : undefined} onClick=${copy}>${sign ? shown : html`<code>${shown}</code>`}</button><span class=${`copy-status${passing}`} role="status">${status}</span></span>`;
+      aria-label=${sign ? `Copy ${text}` : undefined} onClick=${copy}>${sign ? shown : html`<code>${shown}</code>`}</button>
+    <span class=${`copy-status${passing}`} role="status">${status}</span></span>`;
 }
 
 /** Copy a text. Return whether that worked. `button`: gets the focus back. */
