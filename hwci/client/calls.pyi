@@ -23,6 +23,7 @@ from hwci.contract.flaky.flaky_history import FlakyHistories
 from hwci.contract.flaky.flaky_tests import FlakyTest
 from hwci.contract.flaky.one_test import OneTest
 from hwci.contract.flaky.suspects import AnsweredTest, RatedTest, SuspectedTest
+from hwci.contract.known_failures import KnownFailure
 from hwci.contract.page.metrics import MetricsPage, SuiteConfigPlan, Trend
 from hwci.contract.periods.days import Days
 from hwci.contract.periods.times_to_fix import TimesToFix
@@ -246,6 +247,7 @@ class FailuresFields(TypedDict, total=False):
     sort: str | None
     label: Label | None
     test_id: str | None
+    known: bool | None
 
 class MergePlanFields(TypedDict, total=False):
     box_key: str | None
@@ -592,6 +594,23 @@ def list_deliveries(
 
 def resend_delivery(org_id: Id, webhook_id: Id, delivery_id: Id, /) -> Call[None]:
     """Send an event to a webhook again."""
+
+def list_known_failures(org_id: Id, /, **query: Unpack[PageFields]) -> Call[ListPage[KnownFailure]]:
+    """List the rules by which failures are known, the first made first."""
+
+def add_known_failure(
+    org_id: Id,
+    /,
+    ticket: str,
+    until: datetime,
+    test_id: str | None = None,
+    message: str | None = None,
+    box_key: str | None = None,
+) -> Call[KnownFailure]:
+    """Call failures known until a time, those of before too; no label and no count changes."""
+
+def remove_known_failure(org_id: Id, rule_id: Id, /) -> Call[None]:
+    """Remove a rule: its failures are known no more."""
 
 def list_runs(org_id: Id, /, **query: Unpack[RunsFields]) -> Call[ListPage[Run]]:
     """List run records, latest start first."""

@@ -58,6 +58,7 @@ from hwci.contract.flaky.flaky_history import FlakyHistories
 from hwci.contract.flaky.flaky_tests import FlakyTest
 from hwci.contract.flaky.one_test import OneTest
 from hwci.contract.flaky.suspects import AnsweredTest, RatedTest, SuspectedTest
+from hwci.contract.known_failures import KnownFailure
 from hwci.contract.page.metrics import MetricsPage, SuiteConfigPlan, Trend
 from hwci.contract.periods.days import Days
 from hwci.contract.periods.times_to_fix import TimesToFix
@@ -335,6 +336,23 @@ class Webhooks:
 
     def resend(self, webhook_id: Id, delivery_id: Id, /) -> None:
         """Send an event to a webhook again."""
+
+class KnownFailures:
+    def list(self, **query: Unpack[PageFields]) -> Listing[KnownFailure]:
+        """List the rules by which failures are known, the first made first."""
+
+    def add(
+        self,
+        ticket: str,
+        until: datetime,
+        test_id: str | None = None,
+        message: str | None = None,
+        box_key: str | None = None,
+    ) -> KnownFailure:
+        """Call failures known until a time, those of before too; no label and no count changes."""
+
+    def remove(self, rule_id: Id, /) -> None:
+        """Remove a rule: its failures are known no more."""
 
 class Products:
     def list(self, **query: Unpack[ProductsFields]) -> Listing[Product]:
@@ -701,6 +719,23 @@ class AsyncWebhooks:
     async def resend(self, webhook_id: Id, delivery_id: Id, /) -> None:
         """Send an event to a webhook again."""
 
+class AsyncKnownFailures:
+    async def list(self, **query: Unpack[PageFields]) -> AsyncListing[KnownFailure]:
+        """List the rules by which failures are known, the first made first."""
+
+    async def add(
+        self,
+        ticket: str,
+        until: datetime,
+        test_id: str | None = None,
+        message: str | None = None,
+        box_key: str | None = None,
+    ) -> KnownFailure:
+        """Call failures known until a time, those of before too; no label and no count changes."""
+
+    async def remove(self, rule_id: Id, /) -> None:
+        """Remove a rule: its failures are known no more."""
+
 class AsyncProducts:
     async def list(self, **query: Unpack[ProductsFields]) -> AsyncListing[Product]:
         """List the known products."""
@@ -838,6 +873,7 @@ class Resources:
     box_notes: BoxNotes
     live_runs: LiveRuns
     webhooks: Webhooks
+    known_failures: KnownFailures
     products: Products
     metrics: Metrics
     failures: Failures
@@ -864,6 +900,7 @@ class AsyncResources:
     box_notes: AsyncBoxNotes
     live_runs: AsyncLiveRuns
     webhooks: AsyncWebhooks
+    known_failures: AsyncKnownFailures
     products: AsyncProducts
     metrics: AsyncMetrics
     failures: AsyncFailures

@@ -158,6 +158,11 @@ RUN_EVENTS_MAX = 1_000
 LIVE_TESTS_MAX = 10 * TESTS_MAX
 """Tests of one live run."""
 
+KNOWN_FAILURES_MAX = 200
+"""Rules for known failures of an organization."""
+KNOWN_FOR_MAX = timedelta(days=365)
+"""A failure is called known for this time from now on, at most."""
+
 WEBHOOKS_MAX = 20
 """Webhooks of an organization."""
 WEBHOOK_HOURS_MAX = 720

@@ -35,6 +35,7 @@ from hwci.server.services.ci_metrics.metrics import Metrics
 from hwci.server.services.ci_metrics.reviews import Reviews
 from hwci.server.services.health import Health
 from hwci.server.services.keys import Keys
+from hwci.server.services.known_failures import KnownRules
 from hwci.server.services.people.accounts import Accounts
 from hwci.server.services.people.invitations import Invitations
 from hwci.server.services.people.members import Members
@@ -46,7 +47,17 @@ from hwci.server.services.runs.records import Runs
 from hwci.server.services.webhooks.webhooks import Webhooks
 from hwci.server.services.wheels import Wheels
 from hwci.wire.endpoint import Endpoint
-from hwci.wire.endpoints import accounts, boxes, ci, health, metrics, organizations, runs, webhooks
+from hwci.wire.endpoints import (
+    accounts,
+    boxes,
+    ci,
+    health,
+    known_failures,
+    metrics,
+    organizations,
+    runs,
+    webhooks,
+)
 from hwci.wire.failures import ReviewNote
 
 
@@ -118,6 +129,9 @@ ROUTES: Mapping[Endpoint, Handler] = {
     webhooks.REMOVE_WEBHOOK: Webhooks.remove,
     webhooks.LIST_DELIVERIES: Webhooks.deliveries,
     webhooks.RESEND_DELIVERY: Webhooks.resend,
+    known_failures.LIST_KNOWN_FAILURES: KnownRules.listed,
+    known_failures.ADD_KNOWN_FAILURE: KnownRules.add,
+    known_failures.REMOVE_KNOWN_FAILURE: KnownRules.remove,
     # The streams come before `{runId}`: the router takes the first that fits.
     runs.LIST_RUNS: Runs.listed,
     runs.FOLLOW_RUNS: server_sent_events,

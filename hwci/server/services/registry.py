@@ -34,6 +34,7 @@ from hwci.server.services.ci_metrics.metrics import Metrics
 from hwci.server.services.ci_metrics.reviews import Reviews
 from hwci.server.services.health import Health
 from hwci.server.services.keys import Keys
+from hwci.server.services.known_failures import KnownRules
 from hwci.server.services.noticing import Noticing
 from hwci.server.services.people.accounts import Accounts
 from hwci.server.services.people.handover import Handover
@@ -82,6 +83,7 @@ class Services:
     ingest: Ingest
     invitations: Invitations
     keys: Keys
+    known_rules: KnownRules
     live_runs: LiveRuns
     members: Members
     merge_analysis: MergeAnalysis
@@ -155,6 +157,7 @@ def make_services(tools: Tools, settings: Settings) -> Services:
         ingest=Ingest(storage, clock),
         invitations=Invitations(storage, clock),
         keys=Keys(storage, clock),
+        known_rules=KnownRules(storage, clock),
         live_runs=LiveRuns(storage, clock),
         members=Members(storage, clock),
         merge_analysis=MergeAnalysis(storage, clock),

@@ -38,6 +38,7 @@ from hwci.server.storage.records import (
     User,
     Webhook,
     box_note,
+    known_failure,
 )
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -59,6 +60,14 @@ READER_KEY = ReaderKey(
 )
 BOX = Box(UUID(int=51), ACME.id, "b1", NOON, b"install", NOON + timedelta(hours=24))
 BOX_NOTE = box_note(ACME.id, "b1", NOON, "größer", Actor(ADA.id, "Ada"))
+KNOWN = known_failure(
+    ACME.id,
+    ("boot*", "größer", None),
+    "FW-7",
+    NOON + timedelta(days=9),
+    NOON,
+    Actor(ADA.id, "Ada"),
+)
 WEBHOOK = Webhook(
     id=UUID(int=81),
     org_id=ACME.id,

@@ -28,6 +28,7 @@ from tests.server.storage.examples import (
     IDENTITY,
     INVITE,
     KEY,
+    KNOWN,
     NOON,
     ONGOING,
     READER_KEY,
@@ -118,6 +119,8 @@ def record_keys_and_boxes(writer: Transaction) -> None:
     writer.add_box_note(ACME.id, replace(BOX_NOTE, id=UUID(int=81), box_key="b2"))
     writer.remove_box_note(ACME.id, BOX_NOTE.id)
     writer.latest_box_notes(ACME.id, EVER)
+    writer.add_known_failure(ACME.id, KNOWN)
+    writer.remove_known_failure(ACME.id, KNOWN.id)
     writer.boxes_seen(ACME.id)
     for box_key in (None, "b1"):
         writer.box_notes(ORG, box_key, 0, 9)
