@@ -23,7 +23,7 @@ from hwci.contract.flaky.flaky_history import FlakyHistories
 from hwci.contract.flaky.flaky_tests import FlakyTest
 from hwci.contract.flaky.one_test import OneTest
 from hwci.contract.flaky.suspects import AnsweredTest, RatedTest, SuspectedTest
-from hwci.contract.known_failures import KnownFailure
+from hwci.contract.known_failures import KnownFailure, KnownTest
 from hwci.contract.page.metrics import MetricsPage, SuiteConfigPlan, Trend
 from hwci.contract.periods.days import Days
 from hwci.contract.periods.times_to_fix import TimesToFix
@@ -329,6 +329,15 @@ class LostResolvedFields(TypedDict, total=False):
     sort: str | None
     table: OfTable | None
     failure_class: FailureClass | None
+
+class TableFields(TypedDict, total=False):
+    repo_key: str | None
+    suite: str | None
+    as_of: datetime | None
+    start: datetime | None
+    days: int | None
+    page: int | None
+    limit: int | None
 
 class IncidentsFields(TypedDict, total=False):
     box_key: str | None
@@ -728,6 +737,9 @@ def lost_resolved(
 
 def lost_failures(org_id: Id, /, **query: Unpack[FailuresFields]) -> Call[ListPage[Failure]]:
     """All failures in runs that lost their board, as `ci-failures` lists them."""
+
+def quarantine(org_id: Id, /, **query: Unpack[TableFields]) -> Call[ListPage[KnownTest]]:
+    """Tests with known failures, and which of them must not be put into quarantine."""
 
 def list_incidents(org_id: Id, /, **query: Unpack[IncidentsFields]) -> Call[ListPage[Incident]]:
     """Failures that one cause explains, as one: tests by boxes, the commits that began it."""

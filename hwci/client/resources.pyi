@@ -39,6 +39,7 @@ from hwci.client.calls import (
     RunsFields,
     SuiteConfigsFields,
     SuspectsFields,
+    TableFields,
     TestNamesFields,
 )
 from hwci.contract.boxes.benches import Benches, OneBox
@@ -58,7 +59,7 @@ from hwci.contract.flaky.flaky_history import FlakyHistories
 from hwci.contract.flaky.flaky_tests import FlakyTest
 from hwci.contract.flaky.one_test import OneTest
 from hwci.contract.flaky.suspects import AnsweredTest, RatedTest, SuspectedTest
-from hwci.contract.known_failures import KnownFailure
+from hwci.contract.known_failures import KnownFailure, KnownTest
 from hwci.contract.page.metrics import MetricsPage, SuiteConfigPlan, Trend
 from hwci.contract.periods.days import Days
 from hwci.contract.periods.times_to_fix import TimesToFix
@@ -353,6 +354,9 @@ class KnownFailures:
 
     def remove(self, rule_id: Id, /) -> None:
         """Remove a rule: its failures are known no more."""
+
+    def quarantine(self, **query: Unpack[TableFields]) -> Listing[KnownTest]:
+        """Tests with known failures, and which of them must not be put into quarantine."""
 
 class Products:
     def list(self, **query: Unpack[ProductsFields]) -> Listing[Product]:
@@ -735,6 +739,9 @@ class AsyncKnownFailures:
 
     async def remove(self, rule_id: Id, /) -> None:
         """Remove a rule: its failures are known no more."""
+
+    async def quarantine(self, **query: Unpack[TableFields]) -> AsyncListing[KnownTest]:
+        """Tests with known failures, and which of them must not be put into quarantine."""
 
 class AsyncProducts:
     async def list(self, **query: Unpack[ProductsFields]) -> AsyncListing[Product]:

@@ -7,7 +7,9 @@ from datetime import datetime
 from uuid import UUID
 
 from hwci.contract.people import Actor
+from hwci.contract.scope import TestName
 from hwci.contract.shape import sent, shape
+from hwci.contract.statements import Statement
 
 
 @sent
@@ -35,3 +37,17 @@ class KnownBy:
     ticket: str
     until: datetime
     says: str
+
+
+@shape
+class KnownTest(TestName):
+    """A test with known failures in the period, of a rule that has not ended, and how many they
+    are. `says`: what its runs suggest, `statement` the same as data. `leftOut`: why it is not to be
+    put into quarantine; null: it may be.
+    """
+
+    known: KnownBy
+    failures: int
+    statement: Statement
+    says: str
+    left_out: str | None

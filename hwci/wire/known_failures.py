@@ -22,13 +22,12 @@ Message = Annotated[
     Field(min_length=1, max_length=limits.MESSAGE_MAX),
     STORABLE,
 ]
-Ticket = Annotated[str, Field(min_length=1, max_length=limits.URL_MAX), STORABLE]
 
 
 class NewKnownFailure(Body):
     """Body of `POST …/known-failures`. It needs `testId` or `message`."""
 
-    ticket: Ticket
+    ticket: Name
     until: Time
     test_id: Annotated[TestId, _NARROW] | None = None
     message: Annotated[Message, _NARROW] | None = None

@@ -9,7 +9,9 @@ from hwci.contract.limits import AT_ONCE_MAX
 from hwci.engine.patterns import LENGTH_MAX
 
 NAME_MAX = 255
-"""Characters of `repo_key`, `suite`, `workflow`, `branch`, `box_key`, `board`, a CI key's name."""
+"""Characters of `repo_key`, `suite`, `workflow`, `branch`, `box_key`, `board`, `ticket`, a CI key's
+name.
+"""
 CONCLUSION_MAX = 50
 """Characters of `conclusion`."""
 TEST_ID_MAX = 512

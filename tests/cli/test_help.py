@@ -67,6 +67,7 @@ CONTRACT = {
     "keys create",
     "keys list",
     "keys revoke",
+    "quarantine",
     "known add",
     "known list",
     "known remove",

@@ -249,6 +249,7 @@ ROWS = {
     f"GET {ORG}/ci-analysis/flaky-tests": FIGURES,
     f"GET {ORG}/ci-analysis/flaky-tests/history": FIGURES,
     f"GET {ORG}/ci-analysis/incidents": FIGURES,
+    f"GET {ORG}/ci-analysis/quarantine": FIGURES,
     f"GET {ORG}/ci-analysis/causes": FIGURES,
     f"GET {ORG}/ci-analysis/lost-boards": FIGURES,
     f"GET {ORG}/ci-analysis/lost-boards/resolved": FIGURES,

@@ -117,7 +117,7 @@ def test_any_member_makes_a_rule_which_is_listed_logged_and_removed(benches: Ben
         ({"testId": "x", "until": "tomorrow"}, [["body", "until"]]),
         ({"testId": "x" * (limits.TEST_ID_MAX + 1)}, [["body", "testId"]]),
         ({"message": "x" * (limits.MESSAGE_MAX + 1)}, [["body", "message"]]),
-        ({"testId": "x", "ticket": "x" * (limits.URL_MAX + 1)}, [["body", "ticket"]]),
+        ({"testId": "x", "ticket": "x" * (limits.NAME_MAX + 1)}, [["body", "ticket"]]),
         ({"testId": "x", "colour": "red"}, [["body", "colour"]]),
     ],
 )

@@ -25,6 +25,7 @@ from hwci.server.services.analysis import (
     lost_boards,
     merges,
     page_figures,
+    quarantine,
     tests,
     trends,
 )
@@ -161,6 +162,7 @@ ROUTES: Mapping[Endpoint, Handler] = {
     **fleet.ANSWERS,
     **causes.ANSWERS,
     **lost_boards.ANSWERS,
+    **quarantine.ANSWERS,
     **incidents.ANSWERS,
     **trends.ANSWERS,
     **bisection.ANSWERS,

@@ -24,6 +24,7 @@ from hwci.server.services.analysis.incidents import Incidents
 from hwci.server.services.analysis.lost_boards import LostBoards
 from hwci.server.services.analysis.merges import MergeAnalysis
 from hwci.server.services.analysis.page_figures import PageFigures
+from hwci.server.services.analysis.quarantine import Quarantine
 from hwci.server.services.analysis.tests import Tests
 from hwci.server.services.analysis.trends import Trends
 from hwci.server.services.audit import AuditLog
@@ -94,6 +95,7 @@ class Services:
     own_account: OwnAccount
     page_figures: PageFigures
     fleet: Fleet
+    quarantine: Quarantine
     quota: Quota
     rate_limits: RateLimits
     retention: Retention
@@ -168,6 +170,7 @@ def make_services(tools: Tools, settings: Settings) -> Services:
         own_account=OwnAccount(storage, clock, tools.passwords),
         page_figures=PageFigures(storage, clock),
         fleet=Fleet(storage, clock),
+        quarantine=Quarantine(storage, clock),
         quota=Quota(storage, clock, settings),
         rate_limits=RateLimits(tools.limiter, settings),
         retention=Retention(storage, Evenness(clock)),

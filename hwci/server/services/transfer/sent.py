@@ -21,7 +21,7 @@ from hwci.engine import facts
 from hwci.server.storage.records import known_failure
 from hwci.wire import limits
 from hwci.wire.base import WORD, Address, Body, CiBody, Name, Note, Sha, TestId, Time
-from hwci.wire.known_failures import Message, Ticket
+from hwci.wire.known_failures import Message
 from hwci.wire.reports import MergeAnnouncement, RunReport, SuiteConfiguration
 
 Fact = facts.Report | Merge | facts.SuiteConfig
@@ -99,7 +99,7 @@ class KeptKnownFailure(CiBody):
     test_id: TestId | None = None
     message: Message | None = None
     box_key: Name | None = None
-    ticket: Ticket
+    ticket: Name
     until: Time
     created_at: Time
     by_id: UUID
