@@ -160,7 +160,7 @@ RUN_EVENTS_MAX = 1_000
 LIVE_TESTS_MAX = 10 * TESTS_MAX
 """Tests of one live run."""
 
-KNOWN_FAILURES_MAX = 200
+KNOWN_FAILURES_MAX = 100
 """Rules for known failures of an organization."""
 KNOWN_FOR_MAX = timedelta(days=365)
 """A failure is called known for this time from now on, at most."""

@@ -5,7 +5,7 @@ It is decided when somebody reads, so a rule counts for what failed before it wa
 label, class or count knows of it. The first rule that matches is the one that is shown.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from functools import cache
 from typing import NamedTuple
@@ -26,27 +26,50 @@ class Failed(NamedTuple):
     started_at: datetime
 
 
+class _Rule(NamedTuple):
+    """A rule, ready to match. `has_message` None: any message will do, and none."""
+
+    rule: KnownFailure
+    is_of_test: Callable[[str], bool]
+    has_message: Callable[[str], bool] | None
+
+
 class KnownFailures:
     """The rules of an organization, ready to match."""
 
     def __init__(self, rules: Sequence[KnownFailure]) -> None:
-        @cache
-        def of_test(test_id: str) -> Sequence[KnownFailure]:
-            return [rule for rule in rules if _fits(rule.test_id, test_id)]
+        self._rules = [
+            _Rule(
+                rule,
+                _matcher(rule.test_id or ANY),
+                None if rule.message is None else _matcher(f"{ANY}{rule.message}{ANY}"),
+            )
+            for rule in rules
+        ]
+        self._of_test = cache(self._those_of_test)  # many failures are of one test
 
-        self._of_test = of_test
+    def match(self, failed: Failed, message: str | None) -> KnownFailure | None:
+        """Return the first rule that matches a failure with this message; None: it is not known."""
+        return _first_that_has(self.that_may_match(failed), message)
 
-    def that_may_match(self, failed: Failed) -> Sequence[KnownFailure]:
+    def that_may_match(self, failed: Failed) -> Sequence[_Rule]:
         """Return the rules that match a failure, whatever its message is."""
         return [
             rule
             for rule in self._of_test(failed.test_id)
-            if rule.box_key in {None, failed.box_key} and failed.started_at < rule.until
+            if rule.rule.box_key in {None, failed.box_key} and failed.started_at < rule.rule.until
         ]
 
-    def match(self, failed: Failed, message: str | None) -> KnownFailure | None:
-        """Return the first rule that matches a failure with this message; None: it is not known."""
-        return _first(self.that_may_match(failed), message)
+    def _those_of_test(self, test_id: str) -> Sequence[_Rule]:
+        return [rule for rule in self._rules if rule.is_of_test(test_id)]
+
+
+def _first_that_has(rules: Sequence[_Rule], message: str | None) -> KnownFailure | None:
+    """Return the first of these rules that a message matches; None: none does."""
+    for rule, _, has_message in rules:
+        if has_message is None or (message is not None and has_message(message)):
+            return rule
+    return None
 
 
 def known_by(rule: KnownFailure) -> KnownBy:
@@ -64,7 +87,7 @@ def known_rules(
     if not history.known_failures():
         return {}
     known_failures = KnownFailures(history.known_failures())
-    candidates: dict[UUID, Sequence[KnownFailure]] = {}
+    candidates: dict[UUID, Sequence[_Rule]] = {}
     for failure_id, failed in failures.items():
         history.check_time()
         if rules := known_failures.that_may_match(failed):
@@ -73,43 +96,37 @@ def known_rules(
         [
             failure_id
             for failure_id, rules in candidates.items()
-            if any(rule.message is not None for rule in rules)
+            if any(rule.has_message is not None for rule in rules)
         ]
     )
-    rows = {
-        failure_id: _first(rules, messages.get(failure_id))
-        for failure_id, rules in candidates.items()
-    }
-    return {failure_id: rule for failure_id, rule in rows.items() if rule is not None}
+    known: dict[UUID, KnownFailure] = {}
+    for failure_id, rules in candidates.items():
+        history.check_time()
+        rule = _first_that_has(rules, messages.get(failure_id))
+        if rule is not None:
+            known[failure_id] = rule
+    return known
 
 
-def _first(rules: Sequence[KnownFailure], message: str | None) -> KnownFailure | None:
-    return next(
-        (rule for rule in rules if rule.message is None or _has(rule.message, message)), None
-    )
-
-
-def _has(pattern: str, message: str | None) -> bool:
-    """Whether a message has what a pattern says, anywhere."""
-    return message is not None and _fits(f"{ANY}{pattern}{ANY}", message)
-
-
-def _fits(pattern: str | None, text: str) -> bool:
-    """Whether a pattern matches a whole text. Each part between two `*` is looked for once, from
-    where the one before ended: the first place is as good as any later one.
+def _matcher(pattern: str) -> Callable[[str], bool]:
+    """Return whether a pattern matches a whole text, as a function. Each part between two `*` is
+    looked for once, from where the one before ended: the first place is as good as any later one.
     """
-    if pattern is None:
-        return True
     first, *others = pattern.split(ANY)
     if not others:
-        return text == pattern
+        return first.__eq__
     *middle, last = others
-    if not text.startswith(first):
-        return False
-    at = len(first)
-    for part in middle:
-        found = text.find(part, at)
-        if found < 0:
+    longest = max(middle, key=len, default="")
+
+    def fits(text: str) -> bool:
+        if longest not in text or not text.startswith(first):
             return False
-        at = found + len(part)
-    return len(text) - at >= len(last) and text.endswith(last)
+        at = len(first)
+        for part in middle:
+            found = text.find(part, at)
+            if found < 0:
+                return False
+            at = found + len(part)
+        return len(text) - at >= len(last) and text.endswith(last)
+
+    return fits
