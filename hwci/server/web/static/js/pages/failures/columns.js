@@ -14,7 +14,7 @@ export function failureColumns(orgId, product, several) {
   return [
     { key: "test", title: "Test and box", sort: "testId", name: true, cell: test },
     ...productColumn(product, several),
-    { key: "label", title: "Label", sort: "label", words: true, cell: label },
+    { key: "label", fields: ["label", "known"], title: "Label", sort: "label", words: true, cell: label },
     { key: "sha", title: "Commit", sort: "sha", cell: (row) => html`<${Sha} sha=${row.sha} repo=${row.repoKey} />` },
     timeColumn("firstStartedAt", "First failed", "down"),
     timeColumn("lastStartedAt", "Last failed"),
