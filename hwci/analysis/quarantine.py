@@ -64,7 +64,7 @@ def known_tests(
         test = suspect.test
         key = Product(test.repo_key, test.suite), test.test_id
         known, unknown = known_of_row(suspect), rules[key].count(None)
-        said = answer(known)
+        conclusion = answer(known)
         tests.append(
             KnownTest(
                 repo_key=test.repo_key,
@@ -72,9 +72,9 @@ def known_tests(
                 test_id=test.test_id,
                 known=known_by(current[key][0]),
                 failures=len(rules[key]) - unknown,
-                statement=said.statement,
-                says=said.sentence,
-                left_out=_left_out(suspect, known, said.statement.claim, unknown),
+                statement=conclusion.statement,
+                says=conclusion.sentence,
+                left_out=_left_out(suspect, known, conclusion.statement.claim, unknown),
             )
         )
     return sorted(tests, key=lambda test: (test.repo_key, test.suite, test.test_id))

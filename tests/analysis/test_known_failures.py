@@ -86,8 +86,8 @@ def test_patterns_mean_what_a_slow_definition_says() -> None:
 
 def test_the_first_rule_that_matches_is_shown() -> None:
     rules = [rule(1, message="never"), rule(2, test_id="uart.*"), rule(3, test_id="uart.echo")]
-    found = KnownFailures(rules).match(Failed("uart.echo", "bench-1", minute(5)), None)
-    assert found == rules[1]
+    matched = KnownFailures(rules).match(Failed("uart.echo", "bench-1", minute(5)), None)
+    assert matched == rules[1]
     assert known_by(rules[1]).says == f"known: FW-2 until {LONG_AFTER:%Y-%m-%d}"
 
 

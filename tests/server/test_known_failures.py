@@ -150,16 +150,16 @@ def test_failures_are_known_in_the_list_and_by_themselves(benches: Benches) -> N
     rows = failures(benches)
     known = {name for name, row in rows.items() if row["known"]}
     assert known == {"uart.echo", "spi.echo"}
-    said = rows["uart.echo"]["known"]
-    assert (said["id"], said["ticket"]) == (rule["id"], BY["ticket"])
-    assert said["says"] == f"known: {BY['ticket']} until {rule['until'][:10]}"
+    label = rows["uart.echo"]["known"]
+    assert (label["id"], label["ticket"]) == (rule["id"], BY["ticket"])
+    assert label["says"] == f"known: {BY['ticket']} until {rule['until'][:10]}"
     assert failures(benches, "&known=true").keys() == known
     assert failures(benches, "&known=false").keys() == {"uart.long"}
     assert failures(benches, "&known=true&testId=spi.echo").keys() == {"spi.echo"}
     assert benches.member("GET", "ci-failures?known=true&limit=1").json["total"] == len(known)
     assert benches.member("GET", "ci-failures?known=yes").issue_paths == [["query", "known"]]
-    one = benches.member("GET", f"ci-failures/{rows['uart.echo']['id']}").json
-    assert one["failure"] == rows["uart.echo"]
+    evidence = benches.member("GET", f"ci-failures/{rows['uart.echo']['id']}").json
+    assert evidence["failure"] == rows["uart.echo"]
 
 
 def test_a_run_counts_its_known_failures_apart(benches: Benches) -> None:

@@ -123,10 +123,10 @@ def _matcher(pattern: str) -> Callable[[str], bool]:
             return False
         at = len(first)
         for part in middle:
-            found = text.find(part, at)
-            if found < 0:
+            start = text.find(part, at)
+            if start < 0:
                 return False
-            at = found + len(part)
+            at = start + len(part)
         return len(text) - at >= len(last) and text.endswith(last)
 
     return fits
