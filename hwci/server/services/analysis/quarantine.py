@@ -24,7 +24,7 @@ class Quarantine(Analysis):
 
         def work(reader: Reader) -> ListPage[KnownTest] | None:
             about = asked(reader, viewer, query, period)
-            notes = notes_of(reader, viewer, period)
+            notes = notes_of(reader, viewer.org_id, period)
             active = active_rules(about.history, period.end)
             if note(tags, reader, viewer, about, notes, active):
                 return None
