@@ -15,6 +15,7 @@ from operator import or_
 from typing import NamedTuple, Protocol
 from uuid import UUID
 
+from hwci.contract.known_failures import KnownFailure
 from hwci.contract.runs.commits import ChangeList
 from hwci.contract.runs.runs import TestResult
 from hwci.contract.vocabulary import Outcome, Trigger
@@ -166,6 +167,9 @@ class RecordedRuns(History, Protocol):
         """What the harness wrote of each of these failures, in the first of its runs in which it
         wrote something; no entry where there is none.
         """
+
+    def known_failures(self) -> Sequence[KnownFailure]:
+        """The rules of the organization by which failures are known, the first made first."""
 
     def logs(self, failures: Collection[UUID]) -> Mapping[UUID, str]:
         """Where the log of each of these failures is: that of its test in the first of its runs

@@ -52,6 +52,8 @@ COMMANDS = {
     "demo": "Show ninety days of sample data, with a server of its own.",
     "failures": "Failures: list, show, confirm, dismiss, reset.",
     "incidents": "Incidents, failures with one cause: list, confirm, dismiss, reset.",
+    "known": "Known failures, by test or message, with a ticket and an end: add, list, remove.",
+    "quarantine": "Write the tests with known failures as pytest, Twister or CTest leave them out.",
     "tests": "Tests, and one over time: list, show.",
     "runs": "Runs: list, show, watch.",
     "bisect": "Find the commit that broke a test, also one that fails only now and then: start,"

@@ -25,6 +25,7 @@ from hwci.contract.flaky.flaky_history import FlakyHistories
 from hwci.contract.flaky.flaky_tests import FlakyTest
 from hwci.contract.flaky.one_test import OneTest
 from hwci.contract.flaky.suspects import AnsweredTest, RatedTest, SuspectedTest
+from hwci.contract.known_failures import KnownFailure, KnownTest
 from hwci.contract.page.metrics import MetricsPage, SuiteConfigPlan, Trend
 from hwci.contract.periods.days import Days
 from hwci.contract.periods.times_to_fix import TimesToFix
@@ -250,6 +251,7 @@ class FailuresFields(TypedDict, total=False):
     sort: str | None
     label: Label | None
     test_id: str | None
+    known: bool | None
 
 class MergePlanFields(TypedDict, total=False):
     box_key: str | None
@@ -331,6 +333,15 @@ class LostResolvedFields(TypedDict, total=False):
     sort: str | None
     table: OfTable | None
     failure_class: FailureClass | None
+
+class TableFields(TypedDict, total=False):
+    repo_key: str | None
+    suite: str | None
+    as_of: datetime | None
+    start: datetime | None
+    days: int | None
+    page: int | None
+    limit: int | None
 
 class IncidentsFields(TypedDict, total=False):
     box_key: str | None
@@ -618,6 +629,23 @@ def list_deliveries(
 def resend_delivery(org_id: Id, webhook_id: Id, delivery_id: Id, /) -> Call[None]:
     """Send an event to a webhook again."""
 
+def list_known_failures(org_id: Id, /, **query: Unpack[PageFields]) -> Call[ListPage[KnownFailure]]:
+    """List the rules by which failures are known, the first made first."""
+
+def add_known_failure(
+    org_id: Id,
+    /,
+    ticket: str,
+    until: datetime,
+    test_id: str | None = None,
+    message: str | None = None,
+    box_key: str | None = None,
+) -> Call[KnownFailure]:
+    """Call failures known until a time, those of before too; no label and no count changes."""
+
+def remove_known_failure(org_id: Id, rule_id: Id, /) -> Call[None]:
+    """Remove a rule: its failures are known no more."""
+
 def list_runs(org_id: Id, /, **query: Unpack[RunsFields]) -> Call[ListPage[Run]]:
     """List run records, latest start first."""
 
@@ -734,6 +762,9 @@ def lost_resolved(
 
 def lost_failures(org_id: Id, /, **query: Unpack[FailuresFields]) -> Call[ListPage[Failure]]:
     """All failures in runs that lost their board, as `ci-failures` lists them."""
+
+def quarantine(org_id: Id, /, **query: Unpack[TableFields]) -> Call[ListPage[KnownTest]]:
+    """Tests with known failures, and which of them must not be put into quarantine."""
 
 def list_incidents(org_id: Id, /, **query: Unpack[IncidentsFields]) -> Call[ListPage[Incident]]:
     """Failures that one cause explains, as one: tests by boxes, the commits that began it."""

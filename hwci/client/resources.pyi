@@ -40,6 +40,7 @@ from hwci.client.calls import (
     RunsFields,
     SuiteConfigsFields,
     SuspectsFields,
+    TableFields,
     TestNamesFields,
 )
 from hwci.contract.boxes.benches import Benches, OneBox
@@ -60,6 +61,7 @@ from hwci.contract.flaky.flaky_history import FlakyHistories
 from hwci.contract.flaky.flaky_tests import FlakyTest
 from hwci.contract.flaky.one_test import OneTest
 from hwci.contract.flaky.suspects import AnsweredTest, RatedTest, SuspectedTest
+from hwci.contract.known_failures import KnownFailure, KnownTest
 from hwci.contract.page.metrics import MetricsPage, SuiteConfigPlan, Trend
 from hwci.contract.periods.days import Days
 from hwci.contract.periods.times_to_fix import TimesToFix
@@ -361,6 +363,26 @@ class Webhooks:
 
     def resend(self, webhook_id: Id, delivery_id: Id, /) -> None:
         """Send an event to a webhook again."""
+
+class KnownFailures:
+    def list(self, **query: Unpack[PageFields]) -> Listing[KnownFailure]:
+        """List the rules by which failures are known, the first made first."""
+
+    def add(
+        self,
+        ticket: str,
+        until: datetime,
+        test_id: str | None = None,
+        message: str | None = None,
+        box_key: str | None = None,
+    ) -> KnownFailure:
+        """Call failures known until a time, those of before too; no label and no count changes."""
+
+    def remove(self, rule_id: Id, /) -> None:
+        """Remove a rule: its failures are known no more."""
+
+    def quarantine(self, **query: Unpack[TableFields]) -> Listing[KnownTest]:
+        """Tests with known failures, and which of them must not be put into quarantine."""
 
 class Products:
     def list(self, **query: Unpack[ProductsFields]) -> Listing[Product]:
@@ -749,6 +771,26 @@ class AsyncWebhooks:
     async def resend(self, webhook_id: Id, delivery_id: Id, /) -> None:
         """Send an event to a webhook again."""
 
+class AsyncKnownFailures:
+    async def list(self, **query: Unpack[PageFields]) -> AsyncListing[KnownFailure]:
+        """List the rules by which failures are known, the first made first."""
+
+    async def add(
+        self,
+        ticket: str,
+        until: datetime,
+        test_id: str | None = None,
+        message: str | None = None,
+        box_key: str | None = None,
+    ) -> KnownFailure:
+        """Call failures known until a time, those of before too; no label and no count changes."""
+
+    async def remove(self, rule_id: Id, /) -> None:
+        """Remove a rule: its failures are known no more."""
+
+    async def quarantine(self, **query: Unpack[TableFields]) -> AsyncListing[KnownTest]:
+        """Tests with known failures, and which of them must not be put into quarantine."""
+
 class AsyncProducts:
     async def list(self, **query: Unpack[ProductsFields]) -> AsyncListing[Product]:
         """List the known products."""
@@ -888,6 +930,7 @@ class Resources:
     box_notes: BoxNotes
     live_runs: LiveRuns
     webhooks: Webhooks
+    known_failures: KnownFailures
     products: Products
     metrics: Metrics
     failures: Failures
@@ -916,6 +959,7 @@ class AsyncResources:
     box_notes: AsyncBoxNotes
     live_runs: AsyncLiveRuns
     webhooks: AsyncWebhooks
+    known_failures: AsyncKnownFailures
     products: AsyncProducts
     metrics: AsyncMetrics
     failures: AsyncFailures

@@ -9,7 +9,9 @@ from hwci.contract.limits import AT_ONCE_MAX
 from hwci.engine.patterns import LENGTH_MAX
 
 NAME_MAX = 255
-"""Characters of `repo_key`, `suite`, `workflow`, `branch`, `box_key`, `board`, a CI key's name."""
+"""Characters of `repo_key`, `suite`, `workflow`, `branch`, `box_key`, `board`, `ticket`, a CI key's
+name.
+"""
 CONCLUSION_MAX = 50
 """Characters of `conclusion`."""
 TEST_ID_MAX = 512
@@ -166,6 +168,11 @@ RUN_EVENTS_MAX = 1_000
 """Events of one request of a box."""
 LIVE_TESTS_MAX = 10 * TESTS_MAX
 """Tests of one live run."""
+
+KNOWN_FAILURES_MAX = 100
+"""Rules for known failures of an organization."""
+KNOWN_FOR_MAX = timedelta(days=365)
+"""A failure is called known for this time from now on, at most."""
 
 WEBHOOKS_MAX = 20
 """Webhooks of an organization."""

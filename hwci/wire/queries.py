@@ -422,11 +422,14 @@ class PlanQuery(PageQuery):
 
 
 class FailuresQuery(SearchQuery[FailureColumn], WhereQuery):
-    """Query of `ci-failures`. `testId`: the whole id of one test."""
+    """Query of `ci-failures`. `testId`: the whole id of one test. `known`: those that are known by
+    a rule of a person, or the others.
+    """
 
     sort: Annotated[Sort[FailureColumn], _SortBy(FailureColumn)] | None = None
     label: Label | None = None
     test_id: TestId | None = None
+    known: Flag | None = None
 
     @property
     def selection(self) -> FailureSelection:

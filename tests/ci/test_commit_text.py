@@ -6,6 +6,7 @@ acts in it.
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from datetime import UTC, datetime
 from html.parser import HTMLParser
 from unicodedata import category
 from uuid import UUID
@@ -24,6 +25,7 @@ from hwci.ci.reporting.commit_text import (
     status_of,
     text_of,
 )
+from hwci.contract.known_failures import KnownBy
 from hwci.contract.runs.one_commit import OneCommit, WhoseCount
 from hwci.contract.vocabulary import Whose
 from tests.ci.commit_answers import (
@@ -199,6 +201,22 @@ def test_a_row_leads_to_the_log_of_its_failure() -> None:
     assert ["(log)" in page.prose for page in pages] == [True, False, False, False]
 
 
+def test_a_row_says_first_that_its_failure_is_known() -> None:
+    known = known_by("FW-7")
+    [row] = rows(answer(failure(Whose.THIS_CHANGE, known=known)))
+
+    assert row.split("|")[3].startswith("known: FW-7 until 2031-01-31It fails here.")
+    assert status_of(answer(failure(Whose.THIS_CHANGE, known=known)), SUBJECT).state is (
+        State.FAILURE
+    )
+
+
+def known_by(ticket: str) -> KnownBy:
+    until = datetime(2031, 1, 31, tzinfo=UTC)
+    says = f"known: {ticket} until {until:%Y-%m-%d}"
+    return KnownBy(id=UUID(int=8), ticket=ticket, until=until, says=says)
+
+
 def test_rows_stand_in_the_order_of_whose_they_are() -> None:
     of = answer(BENCH, FLAKY, BASE, FEW, MINE)
 
@@ -305,6 +323,7 @@ def hostile_answers(draw: st.DrawFn) -> OneCommit:
             log_url=draw(st.sampled_from((None, LOG, text()))),
             since=text(),
             since_at=NOON,
+            known=draw(st.sampled_from((None, known_by(text())))),
         )
         for _ in range(draw(st.integers(0, 3)))
     ]

@@ -4,6 +4,7 @@
 import json
 import re
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ SAMPLES = Path(__file__).parents[1] / "ci" / "samples"
 FIRST = "first"
 """Stands for the id of the first item that a list shows."""
 RANGE = f"spi --product {PRODUCT} --good {A[:7]} --bad {D[:7]}"
+NEXT_WEEK = datetime.now(UTC) + timedelta(days=7)  # noqa: TID251 - as the server's clock
 CALLS = {
     "admin audit verify": "--database hwci.db",
     "admin check": "--database hwci.db",
@@ -49,6 +51,8 @@ CALLS = {
     "invitations list": "",
     "keys create": "json",
     "keys list": "",
+    "known add": f"FW-1 --test uart.* --until {NEXT_WEEK:%Y-%m-%d}",
+    "known list": "",
     "members invite": "json@example.org",
     "members invited": "",
     "members list": "",

@@ -23,7 +23,7 @@ from hwci.server.services.transfer import exporting
 from hwci.server.services.transfer.importing import in_pieces, open_source
 from hwci.server.storage.opening import open_storage
 from hwci.server.storage.ports import Reader, Storage, Writer
-from hwci.server.storage.records import Box, Organization, box_note
+from hwci.server.storage.records import Box, Organization, box_note, known_failure
 from tests.server.storage.histories import EVER, NOON, ORG, HistoryDraw, periods, scopes
 from tests.support.reading import read_period
 from tests.support.running import RunningServer, empty_database
@@ -81,6 +81,10 @@ def rows(file: Path, query: str) -> list[tuple[Any, ...]]:
 
 NOTE = box_note(ORG, "desk", NOON, "new cable", Actor(UUID(int=3), "Ada"))
 
+RULE = known_failure(
+    ORG, ("boot*", None, "desk"), "FW-7", NOON + timedelta(days=9), NOON, Actor(UUID(int=3), "Ada")
+)
+
 
 @asynccontextmanager
 async def database(path: Path) -> AsyncIterator[tuple[Storage, Operator]]:
@@ -102,6 +106,7 @@ async def made_export(folder: Path, seed: int) -> tuple[Path, Any]:
             writer.add_organization(ACME)
             writer.add_box(Box(uuid4(), ORG, "desk", NOON, key_digest=b"secret"))
             writer.add_box_note(ORG, NOTE)
+            writer.add_known_failure(ORG, RULE)
             fill(writer, seed)
 
         await storage.write(work)

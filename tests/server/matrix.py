@@ -17,6 +17,7 @@ from tests.server.tenants import (
     TRUST,
     WEBHOOK,
     Tenant,
+    known_failure,
     sign_in_of,
     tell,
 )
@@ -89,6 +90,15 @@ def box_note(_: World) -> Any:
 def note_again(world: World, tenant: Tenant) -> None:
     url, path, owner = world.server.url, f"{tenant.path}/box-notes", bearer(tenant.owner)
     tenant.ids["box note"] = tell(url, "POST", path, owner, body=box_note(world))["id"]
+
+
+def rule(_: World) -> Any:
+    return known_failure(f"FW-{next(NUMBERS)}")
+
+
+def rule_again(world: World, tenant: Tenant) -> None:
+    url, path, owner = world.server.url, f"{tenant.path}/known-failures", bearer(tenant.owner)
+    tenant.ids["rule"] = tell(url, "POST", path, owner, body=rule(world))["id"]
 
 
 def webhook_again(world: World, tenant: Tenant) -> None:
@@ -209,6 +219,9 @@ ROWS = {
     f"GET {ORG}/box-notes": LIST,
     f"POST {ORG}/box-notes": Row(By.ADMIN, 201, body=box_note),
     f"DELETE {ORG}/box-notes/{{noteId}}": Row(By.ADMIN, 204, "box note", undo=note_again),
+    f"GET {ORG}/known-failures": LIST,
+    f"POST {ORG}/known-failures": Row(By.MEMBER, 201, body=rule),
+    f"DELETE {ORG}/known-failures/{{ruleId}}": Row(By.MEMBER, 204, "rule", undo=rule_again),
     f"GET {ORG}/webhooks": Row(By.ADMIN, 200),
     f"POST {ORG}/webhooks": Row(By.ADMIN, 201, body=always(WEBHOOK)),
     f"PATCH {ORG}/webhooks/{{webhookId}}": Row(
@@ -247,6 +260,7 @@ ROWS = {
     f"GET {ORG}/ci-analysis/flaky-tests": FIGURES,
     f"GET {ORG}/ci-analysis/flaky-tests/history": FIGURES,
     f"GET {ORG}/ci-analysis/incidents": FIGURES,
+    f"GET {ORG}/ci-analysis/quarantine": FIGURES,
     f"GET {ORG}/ci-analysis/causes": FIGURES,
     f"GET {ORG}/ci-analysis/lost-boards": FIGURES,
     f"GET {ORG}/ci-analysis/lost-boards/resolved": FIGURES,

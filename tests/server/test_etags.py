@@ -34,6 +34,7 @@ from hwci.server.services.analysis.incidents import Incidents
 from hwci.server.services.analysis.lost_boards import LostBoards
 from hwci.server.services.analysis.merges import MergeAnalysis
 from hwci.server.services.analysis.page_figures import PageFigures
+from hwci.server.services.analysis.quarantine import Quarantine
 from hwci.server.services.analysis.tests import Tests
 from hwci.server.services.analysis.trends import Trends
 from hwci.server.services.ci_metrics.decisions import Decisions
@@ -69,6 +70,7 @@ SERVICES: Any = (
     MergeAnalysis,
     Metrics,
     PageFigures,
+    Quarantine,
     Tests,
     Trends,
 )

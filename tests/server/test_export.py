@@ -33,7 +33,7 @@ from hwci.server.storage.location import part_of
 from hwci.server.storage.opening import open_storage
 from hwci.server.storage.ports import Writer
 from hwci.server.storage.records import Box, CiKey, Happening, Organization, User, box_note
-from tests.server.exports import ACME, OTHER, export, fill, opened, rows
+from tests.server.exports import ACME, OTHER, RULE, export, fill, opened, rows
 from tests.server.storage.histories import EVER, NOON, ORG, HistoryDraw
 from tests.support.reading import read_period
 from tests.support.soak import rounds
@@ -163,6 +163,7 @@ def test_an_export_has_no_secret_and_nothing_of_another_organization(tmp_path: P
         writer.add_box(Box(uuid4(), ORG, "desk", NOON, digests[1], NOON, digests[2], NOON))
         note = box_note(ORG, "desk", NOON, "new cable", Actor(uuid4(), "Ada"))
         writer.add_box_note(ORG, note)
+        writer.add_known_failure(ORG, RULE)
         writer.set_reset(user.id, digests[3], NOON)
         happening = Happening(NOON, RunEventType.LOST, UUID(int=5), {"why": "silence"})
         writer.add_event(ORG, happening)
@@ -183,6 +184,9 @@ def test_an_export_has_no_secret_and_nothing_of_another_organization(tmp_path: P
     ]
     assert rows(to, "SELECT box_key, text, by_name FROM box_notes") == [
         ("desk", "new cable", "Ada")
+    ]
+    assert rows(to, "SELECT test_id, box_key, ticket, until, by_name FROM known_failures") == [
+        ("boot*", "desk", "FW-7", "2026-03-10T12:00:00.000000Z", "Ada")
     ]
     assert rows(to, "SELECT type, body FROM events") == [("run.lost", '{"why": "silence"}')]
     [(form, org_id, name, at, bodies)] = rows(

@@ -113,6 +113,7 @@ class TestShow:
             "truncated": False,
         }
         assert shown.pop("rerunOf") is None
+        assert shown.pop("knownFailures") == 0
         assert shown == expected
 
     def test_a_rerun_names_the_run_that_it_repeats_on_its_box_before_others(
@@ -175,7 +176,7 @@ def _shown(
     name: str, outcome: str, attempts: int, verdict: str, message: str | None = None, **more: str
 ) -> dict[str, Any]:
     told = {"id": name, "outcome": outcome, "attempts": attempts, "durationS": 0.5}
-    added = {"board": None, "logUrl": None, **more}
+    added = {"board": None, "logUrl": None, "known": None, **more}
     return {**told, "verdict": verdict, "message": message, **added}
 
 

@@ -160,7 +160,9 @@ def test_every_route_has_a_row_and_every_row_a_route() -> None:
 def test_what_is_compared_is_all_that_a_tenant_has(world: World) -> None:
     for tenant in world.tenants.values():
         empty = {table for table, rows in kept(world.server, tenant).items() if not rows}
-        assert empty == set()
+        # What webhooks were told of and still lasts, a server looks for once a minute;
+        # `storage/test_tenants.py` has rows of it.
+        assert empty <= {"ongoing"}
 
 
 @pytest.mark.parametrize("caller", CALLERS, ids=lambda one: f"{one.credential} of {one.tenant}")

@@ -9,6 +9,7 @@ from datetime import datetime
 from uuid import UUID
 
 from hwci.analysis.outcomes import ProductOutcomes, RunOutcomes
+from hwci.contract.known_failures import KnownFailure
 from hwci.contract.runs.commits import ChangeList
 from hwci.contract.runs.runs import TestResult
 from hwci.contract.vocabulary import Outcome
@@ -30,7 +31,12 @@ from hwci.engine.rules.reports import report_order
 
 
 class FullRecordedRuns(FullHistory):
-    """One organization's recorded runs, from all its facts."""
+    """One organization's recorded runs, from all its facts, and the rules of its people."""
+
+    rules: Sequence[KnownFailure] = ()
+
+    def known_failures(self) -> Sequence[KnownFailure]:
+        return self.rules
 
     def outcomes(self, scope: Scope, period: Period) -> Sequence[ProductOutcomes]:
         return outcomes_of(self._facts, scope, period)

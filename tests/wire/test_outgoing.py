@@ -212,7 +212,7 @@ def test_a_failure_and_its_evidence_have_the_keys_of_the_contract() -> None:
 
     assert set(shown["failure"]) == {
         *("id", "repoKey", "suite", "testId", "boxKey", "branch", "sha", "label", "items"),
-        *("firstStartedAt", "lastStartedAt", "verdict", "groupId"),
+        *("firstStartedAt", "lastStartedAt", "verdict", "groupId", "known"),
     }
     own = next(at for at in shown["timeline"] if at["this"])
     assert (own["passed"], own["failed"], own["runsTotal"]) == (False, True, 2)

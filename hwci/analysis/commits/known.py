@@ -81,6 +81,11 @@ class Tested:
                 first.setdefault(test, self._runs[number])
         return first
 
+    def failed_by(self, test: int) -> Iterator[RunOutcomes]:
+        """Yield the runs at the commit that failed a test."""
+        runs = (self._runs[number] for number in self._here)
+        return (run for run in runs if is_failed(Ran.of(run, test)))
+
     @cached_property
     def mended(self) -> Collection[int]:
         """The tests that only passed at the commit, and failed in the last run of a box before."""

@@ -4,7 +4,9 @@ base branch are gone. What caused a failure is decided in `whose.py`.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
 from typing import NamedTuple
 from uuid import UUID
 
@@ -12,7 +14,9 @@ from hwci.analysis.commits.change import Change, base_branch_of, change_of
 from hwci.analysis.commits.known import Known, Tested
 from hwci.analysis.commits.whose import chance_of, whose
 from hwci.analysis.commits.words import broken_since, words
+from hwci.analysis.failures.known_failures import Failed, known_by, known_rules
 from hwci.analysis.outcomes import ProductOutcomes, RecordedRuns
+from hwci.contract.known_failures import KnownFailure
 from hwci.contract.runs import one_commit as shapes
 from hwci.contract.vocabulary import Outcome, Whose
 from hwci.engine.facts import FailureKey, Lane, Product, failure_id
@@ -30,6 +34,14 @@ class _Failed(NamedTuple):
     product: Product
     tested: Tested
     test: int
+
+    @property
+    def failed_on(self) -> Mapping[Lane, datetime]:
+        """The lanes that failed it at the commit, in the order of runs, and when each first did."""
+        name, first = self.tested.name_of(self.test), dict[Lane, datetime]()
+        for run in self.tested.failed_by(self.test):
+            first.setdefault(Lane(*self.product, name, run.box_key, run.branch), run.started_at)
+        return first
 
     @property
     def order(self) -> tuple[object, ...]:
@@ -62,6 +74,7 @@ def one_commit(
                 failed.append(_Failed(whose(known), known, outcomes.product, tested, test))
             passes += _passes(outcomes.product, tested, change)
     failed.sort(key=lambda row: row.order)
+    rules = _rules(history, sha, failed)
     counts = Counter(row.whose for row in failed)
     merges = history.merge_counts(scope, period)
     listing = history.first_listing(repo_key, [sha]).get(sha)
@@ -76,7 +89,7 @@ def one_commit(
         base_branch=base_branch,
         checked=any(run.tests for run in runs),
         runs=tuple(runs[:most]),
-        failures=_rows(history, change, failed[:most]) if change else (),
+        failures=_rows(history, change, failed[:most], rules) if change else (),
         counts=tuple(
             shapes.WhoseCount(whose=claim, failures=counts[claim])
             for claim in Whose
@@ -84,7 +97,29 @@ def one_commit(
         ),
         passes=tuple(passes[:most]),
         unchecked=merges.total - merges.checked,
+        known_failures=sum(rule is not None for rule in rules),
     )
+
+
+def _rules(
+    history: RecordedRuns, sha: str, failed: Sequence[_Failed]
+) -> Sequence[KnownFailure | None]:
+    """Return the rule by which each of these tests is known: that of the first run that failed it,
+    if each failure of it on the commit is known; else None.
+    """
+    if not history.known_failures():
+        return [None] * len(failed)
+    lanes = [
+        {
+            failure_id(history.org_id, FailureKey(lane, sha)): Failed(
+                lane.test_id, lane.box_key, started_at
+            )
+            for lane, started_at in row.failed_on.items()
+        }
+        for row in failed
+    ]
+    rules = known_rules(history, {key: value for lane in lanes for key, value in lane.items()})
+    return [rules[next(iter(lane))] if lane.keys() <= rules.keys() else None for lane in lanes]
 
 
 def _runs(
@@ -122,11 +157,18 @@ def _runs(
 
 
 def _rows(
-    history: RecordedRuns, change: Change, failed: Sequence[_Failed]
+    history: RecordedRuns,
+    change: Change,
+    failed: Sequence[_Failed],
+    rules: Sequence[KnownFailure | None],
 ) -> tuple[shapes.FailureOfCommit, ...]:
     ids = [failure_id(history.org_id, _key(change, row)) for row in failed]
     logs = history.logs(ids)
-    return tuple(_row(change, row, of, logs.get(of)) for row, of in zip(failed, ids, strict=True))
+    rows = [_row(change, row, of, logs.get(of)) for row, of in zip(failed, ids, strict=True)]
+    return tuple(
+        row if rule is None else replace(row, known=known_by(rule))
+        for row, rule in zip(rows, rules, strict=False)
+    )
 
 
 def _key(change: Change, row: _Failed) -> FailureKey:

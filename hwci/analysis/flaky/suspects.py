@@ -246,30 +246,37 @@ def flaky_tests(
     latest one of each box that has any.
     """
     shown = ranked(history, scope, period, selection, rank_by)
-    wanted = {Product(row.repo_key, row.suite) for row in shown.items}
+    return Listing(suspects_of(history, scope, period, shown.items, notes), shown.total)
+
+
+def suspects_of(
+    history: RecordedRuns,
+    scope: Scope,
+    period: Period,
+    rows: Sequence[FlakyTest],
+    notes: Mapping[str, Note] | None = None,
+) -> list[Suspect]:
+    """Return these rows of "Flakiest tests" with what their runs suggest."""
+    wanted = {Product(row.repo_key, row.suite) for row in rows}
     outcomes = history.outcomes(scope, period) if wanted else ()
     seen = {
         of_product.product: SeenProduct(history, of_product, notes)
         for of_product in outcomes
         if of_product.product in wanted
     }
-    shown_tests = [(Product(row.repo_key, row.suite), row.test_id) for row in shown.items]
+    shown_tests = [(Product(row.repo_key, row.suite), row.test_id) for row in rows]
     pending = pending_by_test(history, shown_tests, period)
     for product, of_product in seen.items():
         of_product.suggest(
-            [
-                row.test_id
-                for row in shown.items
-                if (row.repo_key, row.suite) == product and not row.broken
-            ]
+            [row.test_id for row in rows if (row.repo_key, row.suite) == product and not row.broken]
         )
     suspects = []
-    for row, rate in zip(shown.items, flake_rates(shown.items), strict=True):
+    for row, rate in zip(rows, flake_rates(rows), strict=True):
         history.check_time()
         product = Product(row.repo_key, row.suite)
         suspect = seen[product].suspect(row, rate)
         suspects.append(replace(suspect, pending=pending.get((product, row.test_id), ())))
-    return Listing(suspects, shown.total)
+    return suspects
 
 
 def pending_by_test(

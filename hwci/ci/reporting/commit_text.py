@@ -202,7 +202,8 @@ def _row(failure: FailureOfCommit, subject: Subject, *, of_suites: bool) -> str:
     boxes = f"failed on {names(failure.failed_on)}"
     if failure.passed_on:
         boxes += f"; passed on {names(failure.passed_on)}"
-    why = [prose(failure.says), prose(failure.evidence)]
+    known = "" if failure.known is None else prose(failure.known.says)
+    why = [known, prose(failure.says), prose(failure.evidence)]
     if failure.to_settle is not None:
         why.append(f"To settle it: {prose(failure.to_settle)}")
     cells = (whose, test, boxes, "<br>".join(filter(None, why)))

@@ -66,6 +66,10 @@ def list_failures(
         str | None, typer.Option(metavar="ID", help="Only those of one test, by its whole id.")
     ] = None,
     lost_board: options.LostBoard = False,
+    known: Annotated[
+        bool | None,
+        typer.Option("--known/--not-known", help="Only those that hwci known says, or others."),
+    ] = None,
     **period: Any,
 ) -> "Listed[Failure]":
     """List the failures of a period, each with its label. JSON is the page; with --all, a list.
@@ -79,9 +83,12 @@ def list_failures(
       hwci failures list --label flake --test hil.test_uart::test_echo
 
       hwci failures list --lost-board
+
+      hwci failures list --label pending --not-known
     """
     listed = client.calls.lost_failures if lost_board else client.calls.list_failures
-    call = listed(server.org_id(), label=label, test_id=not_empty(test, "--test"), **period)
+    test_id = not_empty(test, "--test")
+    call = listed(server.org_id(), label=label, test_id=test_id, known=known, **period)
 
     def layout(view: tables.View) -> "tables.Layout[Failure]":
         layout = tables.failures(view, label)

@@ -135,8 +135,7 @@ def _facts(
     evidence: FailureEvidence, now: datetime, since: str | None, lost_board: str | None
 ) -> Iterator[str]:
     failure, resolved = evidence.failure, evidence.resolved
-    yield blame(evidence)
-    yield f"label        {_label(evidence)}"
+    yield from _how_it_stands(evidence)
     yield f"product      {tables.product(failure.repo_key, failure.suite)}, branch {failure.branch}"
     yield f"commit       {failure.sha}"
     items = counted(failure.items, "failing item")
@@ -167,6 +166,12 @@ def _facts(
         yield f"note         {review.note}"
     if review is not None and review.issue is not None:
         yield f"issue        {review.issue}"
+
+
+def _how_it_stands(evidence: FailureEvidence) -> Iterator[str]:
+    known = evidence.failure.known
+    yield blame(evidence)
+    yield f"label        {_label(evidence)}{'' if known is None else f'; {known.says}'}"
 
 
 def _status(resolved: ResolvedFailure) -> str:

@@ -15,6 +15,7 @@ _ALL = "box branch sha product"
 LISTS: Mapping[str, str] = {
     "failures list": _ALL,
     "failures gaps": "product",
+    "known list": "",
     "incidents list": _ALL,
     "tests list": _ALL,
     "tests show": "box product",

@@ -50,14 +50,15 @@ def failures(view: tables.View) -> tables.Layout[FailureOfCommit]:
             column("To settle", lambda row: row.to_settle or "", spare=True),
         ],
         "repoKey suite testId failureId failedOn passedOn whose chance since sinceAt says evidence"
-        " toSettle logUrl",
+        " toSettle logUrl known.ticket known.until",
         "No test failed on it.",
     )
 
 
 def _whose(row: FailureOfCommit) -> str:
     title = WHOSE.get(row.whose, row.whose)
-    return title if row.chance is None else f"{title} ({percent(row.chance)})"
+    whose = title if row.chance is None else f"{title} ({percent(row.chance)})"
+    return whose if row.known is None else f"{whose}; {row.known.says}"
 
 
 def _lines(commit: OneCommit) -> Iterator[str]:
@@ -71,6 +72,8 @@ def _lines(commit: OneCommit) -> Iterator[str]:
     for count in commit.counts:
         title = WHOSE.get(count.whose, count.whose)
         yield f"{title}: {counted(count.failures, 'failing test')}"
+    if commit.known_failures:
+        yield f"{counted(commit.known_failures, 'failing test')} of all known"
     for row in commit.passes:
         yield f"{row.test_id}: {row.says}"
     if commit.unchecked:

@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import Annotated, Any, TypedDict
+from typing import Annotated, Any, TypedDict, overload
 
 import typer
 
@@ -251,6 +251,14 @@ def scope_of(product: str | None, repo: str | None) -> tuple[str | None, str | N
             "Two repositories were named", "--repo-key beside --product", "Leave --repo-key out"
         )
     return repo_key, suite
+
+
+@overload
+def time_of(text: str, flag: str) -> datetime: ...
+
+
+@overload
+def time_of(text: str | None, flag: str) -> datetime | None: ...
 
 
 def time_of(text: str | None, flag: str) -> datetime | None:

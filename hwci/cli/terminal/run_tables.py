@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from hwci.cli.terminal import tables
 from hwci.cli.terminal.tables import Column, Layout, View, moment, run_number, when
-from hwci.contract.runs.runs import NEVER_REACHED, PASSED_ON_A_RETRY, TOOK_MORE
+from hwci.contract.runs.runs import NEVER_REACHED, ONLY_KNOWN, PASSED_ON_A_RETRY, TOOK_MORE
 from hwci.contract.vocabulary import Outcome, RunEnding, RunStatus
 from hwci.said import counted, short
 
@@ -102,16 +102,21 @@ def tests(items: Sequence[RunItem]) -> Layout[RunItem]:
         "Tests",
         [
             Column("Test", lambda row: row.id),
-            Column("Outcome", lambda row: row.outcome or "running"),
+            Column("Outcome", _outcome),
             Column("Attempts", lambda row: str(row.attempts or ""), right=True),
             Column("Duration", _duration, right=True),
             Column("Verdict", lambda row: row.verdict or ""),
             *([board] if any(item.board for item in items) else []),
             *([message] if any(item.message for item in items) else []),
         ],
-        "id outcome attempts durationS verdict message board logUrl",
+        "id outcome attempts durationS verdict message board logUrl known.ticket known.until",
         "No test of this run was reported.",
     )
+
+
+def _outcome(item: RunItem) -> str:
+    outcome = item.outcome or "running"
+    return outcome if item.known is None else f"{outcome} ({item.known.says})"
 
 
 def local_tests(items: Sequence[LocalItem]) -> Layout[LocalItem]:
@@ -146,7 +151,8 @@ def _duration(item: RunItem) -> str:
 
 def head(run: RunDetail, view: View) -> Iterator[str]:
     """Return the lines about a run and its status."""
-    yield f"status     {STATUS_WORDS[run.status] if run.ending is None else status(run)}"
+    known = f", {ONLY_KNOWN}" if run.has_only_known_failures else ""
+    yield f"status     {STATUS_WORDS[run.status] if run.ending is None else status(run)}{known}"
     if run.conclusion is not None:
         yield f"conclusion {run.conclusion}"
     yield f"product    {tables.product(run.repo_key, run.suite)}, branch {run.branch}"
@@ -157,8 +163,8 @@ def head(run: RunDetail, view: View) -> Iterator[str]:
     if run.ci_url is not None:
         yield f"CI job     {run.ci_url}"
     if run.rerun_of is not None:
-        known = run.rerun_of.run_record_id
-        show = "not reported here" if known is None else f"hwci runs show {known}"
+        earlier = run.rerun_of.run_record_id
+        show = "not reported here" if earlier is None else f"hwci runs show {earlier}"
         yield f"rerun of   {run.rerun_of.run_id} ({show})"
     yield f"started    {when(run.started_at, view.now)} UTC"
     if run.ended_at is not None:
@@ -174,7 +180,8 @@ def _counts(run: RunDetail) -> str:
     tests = run.tests
     going = tests.total - tests.passed - tests.failed
     running = f", {going:,} running" if going else ""
-    passed = f"{tests.passed:,} passed, {tests.failed:,} failed{running}"
+    known = f" ({run.known_failures:,} known)" if run.known_failures else ""
+    passed = f"{tests.passed:,} passed, {tests.failed:,} failed{known}{running}"
     return f"{tests.total:,}: {passed}; {tests.retried:,} {TOOK_MORE}"
 
 

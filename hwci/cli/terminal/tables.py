@@ -460,7 +460,7 @@ def times_to_fix(_: View) -> Layout[TimesToFix]:
 
 _FAILURE_KEYS = (
     "id repoKey suite testId boxKey branch sha label items firstStartedAt lastStartedAt "
-    "verdict groupId"
+    "verdict groupId known.ticket known.until"
 )
 
 
@@ -478,6 +478,10 @@ def _failure_columns(
     ]
 
 
+def _label(row: Failure) -> str:
+    return row.label if row.known is None else f"{row.label} ({row.known.says})"
+
+
 def failures(view: View, label: Label | None = None) -> Layout[Failure]:
     """Failures with their labels. `label`: the only one that is asked for."""
     empty = "No failure in this period. Look further back with --days, or drop a filter."
@@ -491,7 +495,7 @@ def failures(view: View, label: Label | None = None) -> Layout[Failure]:
         "Failures",
         [
             *_failure_columns(view, "Last failed", lambda row: row.last_started_at),
-            Column("Label", lambda row: row.label),
+            Column("Label", _label),
             Column("Verdict", lambda row: row.verdict, spare=True),
         ],
         _FAILURE_KEYS,

@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import ClassVar
 from uuid import UUID
 
+from hwci.contract.known_failures import KnownBy
 from hwci.contract.people import Actor
 from hwci.contract.runs.commits import BrokenBy, ChangedCommit, Fix
 from hwci.contract.runs.runs import RunOnBox
@@ -99,7 +100,9 @@ class ReviewedFailures:
 
 @shape
 class Failure(FailureOfLane):
-    """A failure of `ci-failures`. `items` counts its failing test items."""
+    """A failure of `ci-failures`. `items` counts its failing test items. `known`: the rule of a
+    person by which it is known; it changes nothing else.
+    """
 
     sha: str
     label: Open[Label]
@@ -108,6 +111,7 @@ class Failure(FailureOfLane):
     last_started_at: datetime
     verdict: Open[Verdict]
     group_id: UUID | None
+    known: KnownBy | None = None
 
 
 @shape

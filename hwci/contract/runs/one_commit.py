@@ -7,6 +7,7 @@ read.
 from datetime import datetime
 from uuid import UUID
 
+from hwci.contract.known_failures import KnownBy
 from hwci.contract.runs.runs import RunOfSuite
 from hwci.contract.scope import PeriodOfDays, TestName
 from hwci.contract.shape import Open, shape
@@ -41,6 +42,7 @@ class FailureOfCommit(TestName):
     counts. `since`: the first commit of the base branch on which it fails now, where it does, and
     `sinceAt` when that ran. `evidence`: what decided. `toSettle`: the run that would tell more;
     null if none would. `logUrl`: its log, else the page of its CI job; null if no run tells.
+    `known`: the rule of a person by which it is known, on each of `failedOn`.
     """
 
     failure_id: UUID
@@ -54,6 +56,7 @@ class FailureOfCommit(TestName):
     evidence: str
     to_settle: str | None
     log_url: str | None = None
+    known: KnownBy | None = None
 
 
 @shape
@@ -80,7 +83,8 @@ class OneCommit:
     `baseBranch`: the branch that its failures are compared with: the one that most merges went to;
     null: none was announced or run. `checked`: a run of it reached the hardware with a test.
     `failures`: first those of the change; it has the first of them, and `counts` counts all.
-    `unchecked`: the merges of the period that wait for hardware.
+    `knownFailures`: so many of all are known. `unchecked`: the merges of the period that wait for
+    hardware.
     """
 
     period: PeriodOfDays
@@ -94,3 +98,4 @@ class OneCommit:
     counts: tuple[WhoseCount, ...]
     passes: tuple[PassOfCommit, ...]
     unchecked: int
+    known_failures: int = 0

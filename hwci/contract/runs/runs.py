@@ -4,6 +4,7 @@
 from datetime import datetime
 from uuid import UUID
 
+from hwci.contract.known_failures import KnownBy
 from hwci.contract.runs.commits import ChangeList
 from hwci.contract.shape import Open, sent, shape
 from hwci.contract.vocabulary import (
@@ -17,6 +18,7 @@ from hwci.contract.vocabulary import (
 
 NEVER_REACHED = "Never reached the hardware"
 PASSED_ON_A_RETRY = "passed on a retry"
+ONLY_KNOWN = "only known failures"
 TOOK_MORE = "took more than one attempt"
 
 
@@ -112,13 +114,16 @@ class RunTest:
 
 @shape
 class RunItem(RunTest):
-    """One test of a run. In a live run, a test without an outcome is still running."""
+    """One test of a run. In a live run, a test without an outcome is still running. `known`: the
+    rule of a person by which its failure is known.
+    """
 
     duration_s: float | None
     verdict: Open[Verdict] | None
     message: str | None = None
     board: str | None = None
     log_url: str | None = None
+    known: KnownBy | None = None
 
 
 @shape
@@ -133,12 +138,20 @@ class RerunOf:
 
 @shape
 class RunDetail(Run):
-    """A run record with all that was reported. `rerun_of`: null if its report does not tell."""
+    """A run record with all that was reported. `rerun_of`: null if its report does not tell.
+    `known_failures`: so many of its failed tests are known.
+    """
 
     items: tuple[RunItem, ...]
     covers_shas: tuple[str, ...]
     changes: ChangeList | None
     rerun_of: RerunOf | None = None
+    known_failures: int = 0
+
+    @property
+    def has_only_known_failures(self) -> bool:
+        """Whether tests failed, and each failure is known. Not sent: it follows from the rest."""
+        return 0 < self.tests.failed == self.known_failures
 
 
 @shape

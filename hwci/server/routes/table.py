@@ -25,6 +25,7 @@ from hwci.server.services.analysis import (
     lost_boards,
     merges,
     page_figures,
+    quarantine,
     tests,
     trends,
 )
@@ -37,6 +38,7 @@ from hwci.server.services.health import Health
 from hwci.server.services.jobs.sign_in import JobSignIn
 from hwci.server.services.jobs.trusts import Trusts
 from hwci.server.services.keys import Keys
+from hwci.server.services.known_failures import KnownRules
 from hwci.server.services.people.accounts import Accounts
 from hwci.server.services.people.invitations import Invitations
 from hwci.server.services.people.members import Members
@@ -48,7 +50,17 @@ from hwci.server.services.runs.records import Runs
 from hwci.server.services.webhooks.webhooks import Webhooks
 from hwci.server.services.wheels import Wheels
 from hwci.wire.endpoint import Endpoint
-from hwci.wire.endpoints import accounts, boxes, ci, health, metrics, organizations, runs, webhooks
+from hwci.wire.endpoints import (
+    accounts,
+    boxes,
+    ci,
+    health,
+    known_failures,
+    metrics,
+    organizations,
+    runs,
+    webhooks,
+)
 from hwci.wire.failures import ReviewNote
 
 
@@ -124,6 +136,9 @@ ROUTES: Mapping[Endpoint, Handler] = {
     webhooks.REMOVE_WEBHOOK: Webhooks.remove,
     webhooks.LIST_DELIVERIES: Webhooks.deliveries,
     webhooks.RESEND_DELIVERY: Webhooks.resend,
+    known_failures.LIST_KNOWN_FAILURES: KnownRules.listed,
+    known_failures.ADD_KNOWN_FAILURE: KnownRules.add,
+    known_failures.REMOVE_KNOWN_FAILURE: KnownRules.remove,
     # The streams come before `{runId}`: the router takes the first that fits.
     runs.LIST_RUNS: Runs.listed,
     runs.FOLLOW_RUNS: server_sent_events,
@@ -153,6 +168,7 @@ ROUTES: Mapping[Endpoint, Handler] = {
     **fleet.ANSWERS,
     **causes.ANSWERS,
     **lost_boards.ANSWERS,
+    **quarantine.ANSWERS,
     **incidents.ANSWERS,
     **trends.ANSWERS,
     **bisection.ANSWERS,

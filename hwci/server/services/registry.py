@@ -24,6 +24,7 @@ from hwci.server.services.analysis.incidents import Incidents
 from hwci.server.services.analysis.lost_boards import LostBoards
 from hwci.server.services.analysis.merges import MergeAnalysis
 from hwci.server.services.analysis.page_figures import PageFigures
+from hwci.server.services.analysis.quarantine import Quarantine
 from hwci.server.services.analysis.tests import Tests
 from hwci.server.services.analysis.trends import Trends
 from hwci.server.services.audit import AuditLog
@@ -36,6 +37,7 @@ from hwci.server.services.health import Health
 from hwci.server.services.jobs.sign_in import JobSignIn
 from hwci.server.services.jobs.trusts import Trusts
 from hwci.server.services.keys import Keys
+from hwci.server.services.known_failures import KnownRules
 from hwci.server.services.noticing import Noticing
 from hwci.server.services.people.accounts import Accounts
 from hwci.server.services.people.handover import Handover
@@ -85,6 +87,7 @@ class Services:
     invitations: Invitations
     job_sign_in: JobSignIn
     keys: Keys
+    known_rules: KnownRules
     live_runs: LiveRuns
     members: Members
     merge_analysis: MergeAnalysis
@@ -95,6 +98,7 @@ class Services:
     own_account: OwnAccount
     page_figures: PageFigures
     fleet: Fleet
+    quarantine: Quarantine
     quota: Quota
     rate_limits: RateLimits
     retention: Retention
@@ -160,6 +164,7 @@ def make_services(tools: Tools, settings: Settings) -> Services:
         invitations=Invitations(storage, clock),
         job_sign_in=JobSignIn(storage, clock, settings, tools.fetch),
         keys=Keys(storage, clock),
+        known_rules=KnownRules(storage, clock),
         live_runs=LiveRuns(storage, clock),
         members=Members(storage, clock),
         merge_analysis=MergeAnalysis(storage, clock),
@@ -170,6 +175,7 @@ def make_services(tools: Tools, settings: Settings) -> Services:
         own_account=OwnAccount(storage, clock, tools.passwords),
         page_figures=PageFigures(storage, clock),
         fleet=Fleet(storage, clock),
+        quarantine=Quarantine(storage, clock),
         quota=Quota(storage, clock, settings),
         rate_limits=RateLimits(tools.limiter, settings),
         retention=Retention(storage, Evenness(clock)),

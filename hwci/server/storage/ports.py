@@ -25,6 +25,7 @@ from uuid import UUID
 
 from hwci.analysis.outcomes import RecordedRuns
 from hwci.contract.boxes.boxes import BoxNote
+from hwci.contract.known_failures import KnownFailure
 from hwci.contract.people import Actor
 from hwci.contract.runs.merges import Merge
 from hwci.contract.runs.runs import Run, RunDetail, RunTest, TestCounts
@@ -344,6 +345,14 @@ class RecordsWriter(Records, Protocol):
 
     def drop_reviews(self, org_id: UUID, failure_ids: Sequence[UUID]) -> None:
         """Delete the reviews kept at these failures."""
+
+    def add_known_failure(self, org_id: UUID, rule: KnownFailure) -> None:
+        """Keep a rule by which failures are known. Raises `ClashError("rule")`: there is the same
+        one. The rules are read as `known_failures` of a history.
+        """
+
+    def remove_known_failure(self, org_id: UUID, rule_id: UUID) -> KnownFailure | None:
+        """Delete a rule and return it; None if there is none."""
 
 
 class Audit(Protocol):

@@ -13,6 +13,7 @@ from uuid import UUID, uuid5
 
 from hwci.contract.boxes.boxes import BoxNote
 from hwci.contract.ci_systems import SigningSystem
+from hwci.contract.known_failures import KnownFailure
 from hwci.contract.people import Actor
 from hwci.contract.runs.commits import ChangeList
 from hwci.contract.vocabulary import (
@@ -321,6 +322,21 @@ class Box:
 def box_note(org_id: UUID, box_key: str, at: datetime, text: str, by: Actor) -> BoxNote:
     """Return a note with its id: one note says the same of a box at one time."""
     return BoxNote(uuid5(org_id, repr((box_key, at.isoformat(), text))), box_key, at, text, by)
+
+
+def known_failure(
+    org_id: UUID,
+    which: tuple[str | None, str | None, str | None],
+    ticket: str,
+    until: datetime,
+    created_at: datetime,
+    by: Actor,
+) -> KnownFailure:
+    """Return a rule with its id: one rule says the same until one time. `which`: test, message and
+    box of the failures.
+    """
+    rule_id = uuid5(org_id, repr((which, ticket, until.isoformat())))
+    return KnownFailure(rule_id, *which, ticket, until, created_at, by)
 
 
 class SentKind(StrEnum):

@@ -14,7 +14,7 @@ from uuid import UUID
 
 from hwci.contract.runs.runs import RerunOf, Run, RunDetail, RunItem, RunTest, TestCounts
 from hwci.contract.vocabulary import SUCCESS_WORDS, Outcome, RunEnding, RunStatus
-from hwci.engine.facts import Report, run_record_id
+from hwci.engine.facts import Report, TestItem, run_record_id
 from hwci.server.storage.records import LiveRun, RunEnd, RunHead
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def reported_in_full(record_id: UUID, reports: Sequence[Report]) -> RunDetail | 
     first, tests = parts[0], chain.from_iterable(part.tests for part in parts)
     return RunDetail(
         **vars(run),
-        items=tuple([RunItem(**_fields(RunItem, test)) for test in tests]),
+        items=tuple([RunItem(**_fields(TestItem, test)) for test in tests]),
         covers_shas=first.covers_shas,
         changes=first.changes,
         rerun_of=None

@@ -12,6 +12,7 @@ ROOMS = (
     "organizations",
     "boxes",
     "webhooks",
+    "known_failures",
     "runs",
     "metrics",
     "analysis",

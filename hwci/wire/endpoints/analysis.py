@@ -11,6 +11,7 @@ from hwci.contract.flaky.bisection import Bisection
 from hwci.contract.flaky.flaky_history import FlakyHistories
 from hwci.contract.flaky.one_test import OneTest
 from hwci.contract.flaky.suspects import FlakyRow
+from hwci.contract.known_failures import KnownTest
 from hwci.contract.page.page_figures import PageFigures
 from hwci.contract.periods.days import Days
 from hwci.contract.periods.times_to_fix import TimesToFix
@@ -40,6 +41,7 @@ from hwci.wire.queries import (
     PeriodQuery,
     Query,
     SuspectsQuery,
+    TableQuery,
 )
 
 # fmt: off
@@ -113,6 +115,11 @@ LOST_FAILURES = Endpoint(
     "lost_boards.failures", "GET", "/api/orgs/{orgId}/ci-analysis/lost-boards/failures", Who.READER,
     "All failures in runs that lost their board, as `ci-failures` lists them", query=FailuresQuery,
     answer=ListPage[Failure], metrics=True, tagged=True
+)
+QUARANTINE = Endpoint(
+    "known_failures.quarantine", "GET", "/api/orgs/{orgId}/ci-analysis/quarantine", Who.READER,
+    "Tests with known failures, and which of them must not be put into quarantine",
+    query=TableQuery, answer=ListPage[KnownTest], also=(409,), metrics=True, tagged=True
 )
 LIST_INCIDENTS = Endpoint(
     "incidents.list", "GET", "/api/orgs/{orgId}/ci-analysis/incidents", Who.READER,

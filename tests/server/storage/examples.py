@@ -41,6 +41,7 @@ from hwci.server.storage.records import (
     User,
     Webhook,
     box_note,
+    known_failure,
 )
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -79,6 +80,14 @@ JOB_KEY = JobKey(
 )
 BOX = Box(UUID(int=51), ACME.id, "b1", NOON, b"install", NOON + timedelta(hours=24))
 BOX_NOTE = box_note(ACME.id, "b1", NOON, "größer", Actor(ADA.id, "Ada"))
+KNOWN = known_failure(
+    ACME.id,
+    ("boot*", "größer", None),
+    "FW-7",
+    NOON + timedelta(days=9),
+    NOON,
+    Actor(ADA.id, "Ada"),
+)
 WEBHOOK = Webhook(
     id=UUID(int=81),
     org_id=ACME.id,

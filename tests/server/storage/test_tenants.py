@@ -31,6 +31,7 @@ from tests.server.storage.examples import (
     INVITE,
     JOB_KEY,
     KEY,
+    KNOWN,
     NOON,
     ONGOING,
     READER_KEY,
@@ -137,6 +138,8 @@ def record_keys_and_boxes(writer: Transaction) -> None:
     writer.rename_noter(ACME.id, Actor(ADA.id, "somebody"))
     writer.remove_box_note(ACME.id, BOX_NOTE.id)
     writer.latest_box_notes(ACME.id, EVER)
+    writer.add_known_failure(ACME.id, KNOWN)
+    writer.remove_known_failure(ACME.id, KNOWN.id)
     writer.boxes_seen(ACME.id)
     for box_key in (None, "b1"):
         writer.box_notes(ORG, box_key, 0, 9)

@@ -45,6 +45,7 @@ from tests.server.storage.examples import (
     INVITE,
     JOB_KEY,
     KEY,
+    KNOWN,
     LIVE_RUN,
     NOON,
     ONGOING,
@@ -144,6 +145,7 @@ def add_live_run(writer: Writer) -> None:
     writer.put_report(ACME.id, replace(REPORT, conclusion="another"), NOON)  # one was replaced
     writer.add_box(BOX)
     writer.add_box_note(ACME.id, BOX_NOTE)
+    writer.add_known_failure(ACME.id, KNOWN)
     writer.put_webhook(WEBHOOK)
     writer.add_delivery(DELIVERY)
     writer.put_ongoing(ONGOING)
@@ -187,6 +189,7 @@ async def shown(where: Location) -> list[object]:
             reader.live_tests(ACME.id, LIVE_RUN.id),
             reader.events(ACME.id, 0, 99),
             reader.webhooks(ACME.id, 0, 99),
+            reader.history(ACME.id).known_failures(),
             reader.deliveries(ACME.id, WEBHOOK.id, 0, 99),
             reader.ongoing(ACME.id, WEBHOOK.id, ONGOING.event),
         ]

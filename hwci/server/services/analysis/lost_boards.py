@@ -9,11 +9,11 @@ from hwci.contract.failures.failures import Failure, ResolvedFailure
 from hwci.contract.shape import ListPage
 from hwci.contract.vocabulary import FailureClass
 from hwci.engine.page import tables
-from hwci.engine.page.failures import failure_row
 from hwci.engine.page.reading import Classified, read_classified, read_failures
 from hwci.server.services.access import Viewer
 from hwci.server.services.analysis.asking import Analysis, Answers, Asked
 from hwci.server.services.ci_metrics.tags import Tags
+from hwci.server.services.known_failures import known_or_not
 from hwci.wire import limits
 from hwci.wire.analysis.lost_boards import LostResolvedQuery
 from hwci.wire.endpoints import analysis
@@ -48,8 +48,7 @@ class LostBoards(Analysis):
         def work(about: Asked) -> ListPage[Failure]:
             lost = lost_boards(*about)
             rows = [row for row in read_failures(*about) if row.failure.key in lost]
-            shown = tables.labelled_failures(rows, query.selection)
-            return query.page_of(shown, failure_row)
+            return known_or_not(about.history, query, rows)
 
         return await self._answer(viewer, query, work, tags)
 

@@ -6,6 +6,7 @@ It computes no figure, and remembers no answer.
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from typing import NamedTuple, TypeVar
@@ -23,12 +24,12 @@ from hwci.engine.calendar import calendar_days
 from hwci.engine.history import History, Listing, ProductState, Scope
 from hwci.engine.page import tables
 from hwci.engine.page.evidence import evidence
-from hwci.engine.page.failures import failure_row
 from hwci.engine.page.over_time import flaky_over_time, read_dates, trend
 from hwci.engine.page.overview import read_page
 from hwci.engine.page.plan import plan
 from hwci.engine.page.reading import (
     ResolvedTables,
+    read_failures,
     read_flakiest,
     read_merges,
     read_resolved,
@@ -39,6 +40,7 @@ from hwci.server.services import Service
 from hwci.server.services.access import Member, Viewer, is_bound, may_see, require_product
 from hwci.server.services.ci_metrics.tags import Tags
 from hwci.server.services.known import known_scope, require_known_product
+from hwci.server.services.known_failures import known_or_not, page_with_known, with_known
 from hwci.server.storage.ports import Reader
 from hwci.server.storage.records import NOBODY
 from hwci.wire import limits
@@ -181,11 +183,18 @@ class Metrics(Service):
         self, viewer: Viewer, query: FailuresQuery, tags: Tags
     ) -> ListPage[Failure] | None:
         """List failures with their labels."""
+        period = self._period(query)
 
-        def work(about: Asked) -> ListPage[Failure]:
-            return query.page_of(tables.failures(*about, query.selection), failure_row)
+        def look(reader: Reader) -> ListPage[Failure] | None:
+            history = reader.history(viewer.org_id)
+            about = _asked(reader, history, viewer, query, period, tags)
+            if about is None:
+                return None
+            if query.known is None:
+                return page_with_known(history, query, tables.failures(*about, query.selection))
+            return known_or_not(history, query, read_failures(*about))
 
-        return await self._answer(viewer, query, work, tags)
+        return await self._read(viewer, look, tags)
 
     async def evidence(self, viewer: Viewer, failure_id: UUID | None) -> FailureEvidence:
         """Return one failure with its evidence. Raises `NotFoundError`."""
@@ -197,7 +206,8 @@ class Metrics(Service):
             if shown is None:
                 raise NotFoundError("Failure not found")
             require_product(viewer, shown.failure.repo_key, shown.failure.suite)
-            return shown
+            [failure] = with_known(history, [shown.failure])
+            return replace(shown, failure=failure)
 
         return await self._storage.read(work, organization=viewer.org_id, person=viewer.id)
 
@@ -250,20 +260,38 @@ class Metrics(Service):
         tags: Tags | None = None,
     ) -> Found | None:
         """Return what `work` makes of the history; None if the caller has this answer."""
-        period, org_id = self._period(query), viewer.org_id
+        period = self._period(query)
 
         def look(reader: Reader) -> Found | None:
-            history, scope = reader.history(org_id), known_scope(reader, viewer, query)
-            if tags is not None:
-                tags.note(reader.state(org_id), history.extent(scope, period))
-                if tags.is_answered:
-                    return None
-            return work(Asked(history, scope, period))
+            about = _asked(reader, reader.history(viewer.org_id), viewer, query, period, tags)
+            return None if about is None else work(about)
 
+        return await self._read(viewer, look, tags)
+
+    async def _read(
+        self, viewer: Viewer, look: Callable[[Reader], Found], tags: Tags | None
+    ) -> Found:
         question = None if tags is None else tags.question
         return await self._storage.read(
-            look, organization=org_id, person=viewer.id, question=question
+            look, organization=viewer.org_id, person=viewer.id, question=question
         )
+
+
+def _asked(
+    reader: Reader,
+    history: History,
+    viewer: Viewer,
+    query: PeriodQuery,
+    period: Period,
+    tags: Tags | None,
+) -> Asked | None:
+    """Return what a query is about; None if the caller has the answer."""
+    scope = known_scope(reader, viewer, query)
+    if tags is not None:
+        tags.note(reader.state(viewer.org_id), history.extent(scope, period))
+        if tags.is_answered:
+            return None
+    return Asked(history, scope, period)
 
 
 def products_of(history: History, viewer: Viewer, query: ProductsQuery) -> ListPage[Product]:

@@ -13,6 +13,7 @@ from hwci.server.errors import NotFoundError
 from hwci.server.services import Service
 from hwci.server.services.access import Viewer, require_product
 from hwci.server.services.known import require_known_box, require_known_product
+from hwci.server.services.known_failures import run_with_known
 from hwci.server.storage.ports import Reader
 from hwci.server.storage.records import RunFilter
 from hwci.wire import limits
@@ -51,7 +52,7 @@ class Runs(Service):
             if run is None:
                 raise NotFoundError("Run not found")
             require_product(viewer, run.repo_key, run.suite)
-            return as_json(RunDetail, run)
+            return as_json(RunDetail, run_with_known(reader.history(viewer.org_id), run))
 
         return await self._storage.read(work, organization=viewer.org_id, person=viewer.id)
 

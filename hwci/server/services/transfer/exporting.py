@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
+from hwci.contract.known_failures import KnownFailure
 from hwci.contract.runs.commits import ChangeList
 from hwci.contract.vocabulary import Label, Outcome
 from hwci.engine.facts import FailureKey, Lane, Report, TestItem, failure_id
@@ -30,7 +31,13 @@ from hwci.engine.rules.labels import Group, groups_of
 from hwci.server.errors import StorageError
 from hwci.server.private_file import wait_for_disk
 from hwci.server.services.transfer import layout
-from hwci.server.services.transfer.sent import KeptBox, KeptBoxNote, KeptReview, body_of
+from hwci.server.services.transfer.sent import (
+    KeptBox,
+    KeptBoxNote,
+    KeptKnownFailure,
+    KeptReview,
+    body_of,
+)
 from hwci.server.storage.new_file import WRITE_FIX, give_name, part_beside, refuse_taken
 from hwci.server.storage.ports import Reader
 from hwci.server.storage.records import Organization
@@ -187,6 +194,7 @@ class _Export:
         self._file.add("announcements", _announcements(history))
         self._add_configs()
         self._add_reviews(history)
+        self._add_known_failures(history.known_failures())
         self._add_boxes()
         self._file.add("events", self._events())
         for state in history.products():
@@ -252,6 +260,12 @@ class _Export:
             body = KeptReview.of(reviews[failure])
             self._file.add_sent("review", body.model_dump_json().encode(), body.at)
             self._file.add("reviews", [dict(body) | {"failure_id": failure}])
+
+    def _add_known_failures(self, rules: Iterable[KnownFailure]) -> None:
+        for rule in rules:
+            body = KeptKnownFailure.of(rule)
+            self._file.add_sent("known_failure", body.model_dump_json().encode(), rule.created_at)
+            self._file.add("known_failures", [dict(body)])
 
     def _add_boxes(self) -> None:
         for box, last in self._reader.boxes(self._org_id, 0, limits.INTEGER_MAX).items:

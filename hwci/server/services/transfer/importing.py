@@ -23,6 +23,7 @@ from uuid import UUID, uuid4
 import jiter
 from pydantic import ValidationError
 
+from hwci.contract.known_failures import KnownFailure
 from hwci.contract.people import Actor
 from hwci.contract.runs.merges import Merge
 from hwci.engine.facts import Product, Report, StoredReview, SuiteConfig, failure_id
@@ -30,7 +31,14 @@ from hwci.server.errors import ClashError, StorageError
 from hwci.server.services.runs.live_runs import end_run
 from hwci.server.services.transfer import layout
 from hwci.server.services.transfer.exporting import digested
-from hwci.server.services.transfer.sent import BODIES, KeptBox, KeptBoxNote, KeptReview, Sent
+from hwci.server.services.transfer.sent import (
+    BODIES,
+    KeptBox,
+    KeptBoxNote,
+    KeptKnownFailure,
+    KeptReview,
+    Sent,
+)
 from hwci.server.storage.ports import Writer
 from hwci.server.storage.records import Box, box_note
 from hwci.server.storage.run_records import record_id_of
@@ -272,6 +280,8 @@ def keep(writer: Writer, org_id: UUID, sent: Sent, now: datetime) -> bool:
             return _keep_box(writer, Box(uuid4(), org_id, body.box_key, body.created_at))
         case KeptBoxNote() as body:
             return _keep_box_note(writer, org_id, body)
+        case KeptKnownFailure() as body:
+            return _keep_known_failure(writer, org_id, body.fact(org_id))
         case _:
             return False
 
@@ -322,6 +332,16 @@ def _keep_box_note(writer: Writer, org_id: UUID, body: KeptBoxNote) -> bool:
     by = Actor(body.by_id, body.by_name)
     try:
         writer.add_box_note(org_id, box_note(org_id, body.box_key, body.at, body.text, by))
+    except ClashError:
+        return False
+    return True
+
+
+def _keep_known_failure(writer: Writer, org_id: UUID, rule: KnownFailure) -> bool:
+    if len(writer.history(org_id).known_failures()) >= limits.KNOWN_FAILURES_MAX:
+        return False
+    try:
+        writer.add_known_failure(org_id, rule)
     except ClashError:
         return False
     return True

@@ -41,6 +41,7 @@ TABLES = {
     " links targets updated_at",
     "reviews": "failure_id repo_key suite test_id box_key branch sha action by_id by_name at note"
     " issue",
+    "known_failures": "test_id message box_key ticket until created_at by_id by_name",
     "failures": "failure_id repo_key suite test_id box_key branch sha label group_id class reason"
     " reason_text verdict items first_started_at last_started_at fix_sha",
     "boxes": "box_key created_at last_seen_at last_started_at",
@@ -50,7 +51,8 @@ TABLES = {
 }
 """The columns of each table. `tests` of a report counts them. `changes` numbers a list of commits
 that reports share. `sent` has what an import reads: the body of each report, announcement and
-configuration as the API takes it, and of each review, box and note of a box, compressed by gzip.
+configuration as the API takes it, and of each review, known failure, box and note of a box,
+compressed by gzip.
 """
 
 _TYPES = {
@@ -60,7 +62,7 @@ _TYPES = {
     "REAL": "duration_s flake_rate mean_duration_s max_duration_s",
     "BOOLEAN": "hello_ok truncated files_truncated checked merge_trigger",
     "TIMESTAMP": "exported_at arrived_at started_at ended_at committed_at merged_at updated_at at"
-    " first_started_at last_started_at created_at last_seen_at",
+    " first_started_at last_started_at created_at last_seen_at until",
     "BLOB": "content",
 }
 TYPES = {column: kind for kind, columns in _TYPES.items() for column in columns.split()}

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What was sent, as an export keeps it and an import reads it: each body of CI as the API takes it,
-and the reviews, boxes and notes that people made.
+and the reviews, known failures, boxes and notes that people made.
 
 This module decides the kinds, the body of each, and how a fact becomes one. It does not know where
 bodies are written.
@@ -13,12 +13,15 @@ from uuid import UUID
 from pydantic import TypeAdapter, model_validator
 
 from hwci.contract.failures.failures import Review
+from hwci.contract.known_failures import KnownFailure
 from hwci.contract.people import Actor
 from hwci.contract.runs.merges import Merge
 from hwci.contract.vocabulary import ReviewAction
 from hwci.engine import facts
+from hwci.server.storage.records import known_failure
 from hwci.wire import limits
 from hwci.wire.base import WORD, Address, Body, CiBody, Name, Note, Sha, TestId, Time
+from hwci.wire.known_failures import Message
 from hwci.wire.reports import MergeAnnouncement, RunReport, SuiteConfiguration
 
 Fact = facts.Report | Merge | facts.SuiteConfig
@@ -90,6 +93,32 @@ class KeptBoxNote(CiBody):
     by_name: Name
 
 
+class KeptKnownFailure(CiBody):
+    """A rule by which failures are known."""
+
+    test_id: TestId | None = None
+    message: Message | None = None
+    box_key: Name | None = None
+    ticket: Name
+    until: Time
+    created_at: Time
+    by_id: UUID
+    by_name: Name
+
+    @classmethod
+    def of(cls, rule: KnownFailure) -> Self:
+        """Make the body of a rule."""
+        written = vars(rule).copy()
+        by = written.pop("by")
+        return cls(**written, by_id=by.id, by_name=by.name)
+
+    def fact(self, org_id: UUID) -> KnownFailure:
+        """Return the rule as an organization has it."""
+        which = (self.test_id, self.message, self.box_key)
+        by = Actor(self.by_id, self.by_name)
+        return known_failure(org_id, which, self.ticket, self.until, self.created_at, by)
+
+
 class Sent(Body):
     """One of what was sent, and when it arrived (None: now)."""
 
@@ -100,6 +129,7 @@ class Sent(Body):
     review: KeptReview | None = None
     box: KeptBox | None = None
     box_note: KeptBoxNote | None = None
+    known_failure: KeptKnownFailure | None = None
 
     @property
     def kind(self) -> str:
@@ -120,6 +150,7 @@ BODIES: dict[str, type[CiBody]] = {
     "review": KeptReview,
     "box": KeptBox,
     "box_note": KeptBoxNote,
+    "known_failure": KeptKnownFailure,
 }
 """The kinds of what was sent, fields of `Sent`, each with its body."""
 _FACTS: dict[str, type[Fact]] = {

@@ -379,6 +379,20 @@ CREATE TABLE box_note (
 );
 CREATE INDEX box_note_at ON box_note (org_id, at);
 
+CREATE TABLE known_failure (
+  org_id BYTEA NOT NULL REFERENCES organization (id),
+  id BYTEA NOT NULL,
+  test_id TEXT COLLATE "C",
+  message TEXT COLLATE "C",
+  box_key TEXT COLLATE "C",
+  ticket TEXT COLLATE "C" NOT NULL,
+  until BIGINT NOT NULL,
+  created_at BIGINT NOT NULL,
+  by_id BYTEA NOT NULL,
+  by_name TEXT COLLATE "C" NOT NULL,
+  PRIMARY KEY (org_id, id)
+);
+
 
 -- What is derived from reports: `derive.py` keeps it up to date, and can compute it again
 

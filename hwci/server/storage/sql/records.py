@@ -10,17 +10,20 @@ from typing import Any
 from uuid import UUID, uuid4
 
 from hwci.analysis.outcomes import RecordedRuns
+from hwci.contract.known_failures import KnownFailure
 from hwci.contract.people import Actor
 from hwci.contract.runs.merges import Merge
 from hwci.engine.facts import Facts, Product, Report, StoredReview, SuiteConfig
 from hwci.engine.history import EVERYTHING, Episode, Listing, Scope
 from hwci.engine.rules.merges import count_checks
+from hwci.server.errors import ClashError
 from hwci.server.storage.records import Decided, SentKind
 from hwci.server.storage.sql import codec
 from hwci.server.storage.sql.accounts.boxes import REPORTED_NAMES
 from hwci.server.storage.sql.connection import Connection
 from hwci.server.storage.sql.history.changes import REVIEW
 from hwci.server.storage.sql.history.decisions import EpisodeAnswers
+from hwci.server.storage.sql.history.known_failures import RULE, RULES
 from hwci.server.storage.sql.history.periods import ANNOUNCEMENT
 from hwci.server.storage.sql.history.questions import SqlHistory
 from hwci.server.storage.sql.reports import digests, ingest, replaced, report_rows
@@ -56,8 +59,8 @@ _CONFIG = "SELECT repo_key, suite, body, updated_at FROM suite_config"
 
 
 class RecordRows(Rows):
-    """Announcements, reports, configurations and reviews. `decided`: what was decided about the
-    histories that this transaction gave.
+    """Announcements, reports, configurations, reviews and known failures. `decided`: what was
+    decided about the histories that this transaction gave.
     """
 
     def __init__(self, connection: Connection) -> None:
@@ -238,6 +241,24 @@ class RecordRows(Rows):
                     "DELETE FROM review WHERE org_id = ? AND failure_id = ?", (org, failure.bytes)
                 )
         self._changed(org_id)
+
+    def add_known_failure(self, org_id: UUID, rule: KnownFailure) -> None:
+        added = self._connection.execute(
+            f"{insert('known_failure', ('org_id', *RULE.names))} ON CONFLICT (org_id, id)"
+            " DO NOTHING",
+            (org_id.bytes, *RULE.row(rule)),
+        )
+        if not added.rowcount:
+            raise ClashError("rule")
+        self._changed(org_id)
+
+    def remove_known_failure(self, org_id: UUID, rule_id: UUID) -> KnownFailure | None:
+        key = (org_id.bytes, rule_id.bytes)
+        rule = self._first(RULE.read, f"{RULES} AND k.id = ?", *key)
+        self._connection.execute("DELETE FROM known_failure WHERE org_id = ? AND id = ?", key)
+        if rule is not None:
+            self._changed(org_id)
+        return rule
 
 
 def _config(row: tuple[Any, ...]) -> tuple[SuiteConfig, datetime]:

@@ -393,6 +393,21 @@ CREATE TABLE box_note (
 ) STRICT;
 CREATE INDEX box_note_at ON box_note (org_id, at);
 
+-- `test_id`, `message`, `box_key` NULL: any.
+CREATE TABLE known_failure (
+  org_id BLOB NOT NULL REFERENCES organization (id),
+  id BLOB NOT NULL,
+  test_id TEXT,
+  message TEXT,
+  box_key TEXT,
+  ticket TEXT NOT NULL,
+  until INTEGER NOT NULL,
+  created_at INTEGER NOT NULL,
+  by_id BLOB NOT NULL,
+  by_name TEXT NOT NULL,
+  PRIMARY KEY (org_id, id)
+) STRICT;
+
 
 -- What is derived from reports: `derive.py` keeps it up to date, and can compute it again
 

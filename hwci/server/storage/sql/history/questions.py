@@ -15,13 +15,20 @@ from hwci.server.storage.sql.connection import Connection
 from hwci.server.storage.sql.history.boxes import BoxAnswers
 from hwci.server.storage.sql.history.decisions import EpisodeAnswers
 from hwci.server.storage.sql.history.failures import FailureAnswers
+from hwci.server.storage.sql.history.known_failures import KnownFailureAnswers
 from hwci.server.storage.sql.history.outcomes import OutcomeAnswers
 from hwci.server.storage.sql.history.passes import PassAnswers
 from hwci.server.storage.sql.history.periods import PeriodAnswers
 
 
 class SqlHistory(
-    PeriodAnswers, FailureAnswers, EpisodeAnswers, BoxAnswers, OutcomeAnswers, PassAnswers
+    PeriodAnswers,
+    FailureAnswers,
+    EpisodeAnswers,
+    BoxAnswers,
+    OutcomeAnswers,
+    PassAnswers,
+    KnownFailureAnswers,
 ):
     """One organization's history within one transaction. `noted`: makes the place where what is
     decided about it is noted; called where something is.

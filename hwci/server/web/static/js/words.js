@@ -38,6 +38,7 @@ export const NOTHING_TO_COUNT = {
 export const NOT_CHECKED = "No run of it reached the hardware with a test";
 export const NO_BOX_ANSWERS = "No box that ran it reached the hardware in its last run";
 export const NO_PASS_BETWEEN = "with no pass between";
+export const ONLY_KNOWN = "only known failures";
 export const OTHERS_OF_A_KIND = "of this kind would do it, too";
 export const PASSED_ON_A_RETRY = "passed on a retry";
 export const SHARES_OF_A_BOX = {

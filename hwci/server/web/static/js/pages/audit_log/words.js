@@ -28,6 +28,8 @@ const sessions = ({ details }) => html`${counted(details.sessions, "sign-in")} e
 const renamed = (entry, orgId) => html`${box(entry, orgId)}
   ${" "}<span class="under">${entry.details.nameBefore} → ${entry.details.name}</span>`;
 const noted = (entry, orgId) => html`${box(entry, orgId)} <span class="under">${entry.details.note}</span>`;
+const rule = ({ details: { name, testId, message, boxKey } }) => html`<${Outside} href=${name}>${name}<//>
+  ${[testId, message, boxKey].filter(Boolean).map((part) => html` <span class="under" key=${part}>${part}</span>`)}`;
 const emailOf = ({ details }) => details.email;
 const identity = ({ details }) => details.issuer;
 const organization = () => html`<span class="quiet">the organization</span>`;
@@ -51,6 +53,8 @@ const ACTIONS = {
   "reader_key.revoked": ["revoked a reader key", named],
   "trust.created": ["trusted CI jobs of a repository", named],
   "trust.removed": ["trusts CI jobs of a repository no more", named],
+  "known_failure.added": ["called failures known", rule],
+  "known_failure.removed": ["removed a rule for known failures", rule],
   "webhook.created": ["made a webhook", named],
   "webhook.changed": ["changed a webhook", named],
   "webhook.removed": ["removed a webhook", named],

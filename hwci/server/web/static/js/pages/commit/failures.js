@@ -7,6 +7,7 @@ import { html } from "../../html.js";
 import { Section } from "../../parts/section.js";
 import { PlainTable } from "../../parts/table/table.js";
 import { BoxLink, HistoryLink, TestLink } from "../../parts/values/past.js";
+import { knownBadge } from "../../parts/values/labels.js";
 import { Badge, LongName, Sha, Time } from "../../parts/values/values.js";
 import { log } from "../../parts/values/words.js";
 import { WHOSE } from "../../words.js";
@@ -17,12 +18,12 @@ const keyOf = ({ suite, testId }) => `${suite} ${testId}`;
 
 /** The tests that failed. */
 export function Failures({ commit, orgId }) {
-  const { failures, counts } = commit;
+  const { failures, counts, knownFailures } = commit;
   const total = counts.reduce((sum, row) => sum + row.failures, 0);
   const boxes = (keys) => keys.map((boxKey, at) => html`${at > 0 && ", "}<${BoxLink} plain key=${boxKey} ...${{ boxKey, orgId }} />`);
   const columns = [
     { key: "testId", fields: ["testId", "failureId", "logUrl"], title: "Test", name: true, cell: (row) => named(row, orgId) },
-    { key: "whose", fields: ["whose", "chance"], title: "Whose", words: true, cell: whose },
+    { key: "whose", fields: ["whose", "chance", "known"], title: "Whose", words: true, cell: whose },
     { key: "failedOn", title: "Failed on", cell: ({ failedOn }) => boxes(failedOn) },
     { key: "passedOn", title: "Passed on", cell: ({ passedOn }) => (passedOn.length ? boxes(passedOn) : NONE) },
     { key: "says", fields: ["says", "evidence", "toSettle"], title: "Why", cell: why },
@@ -30,7 +31,8 @@ export function Failures({ commit, orgId }) {
   return html`<${Section} title="Failed on it" total=${total} anchor="failed">
     ${total === 0 && html`<p class="quiet">No test failed on it.</p>`}
     ${total > 0 && html`<p>${counts.map(({ whose: of, failures: many }) => html`<span key=${of} class="apart">
-      <${Badge} kind=${KINDS[of] ?? "quiet"}>${WHOSE[of] ?? of}<//> ${counted(many, "test")} </span>`)}</p>
+      <${Badge} kind=${KINDS[of] ?? "quiet"}>${WHOSE[of] ?? of}<//> ${counted(many, "test")} </span>`)}
+      ${knownFailures > 0 && html`<span class="apart">of all ${counted(knownFailures, "test")} known</span>`}</p>
       <${PlainTable} name="failed" label="Tests that failed on it" columns=${columns} rows=${failures} rowKey=${keyOf} />`}
     ${total > failures.length && html`<p class="quiet">and ${counted(total - failures.length, "more test")}</p>`}
   <//>`;
@@ -42,8 +44,8 @@ function named({ failureId, testId, suite, logUrl, ...test }, orgId) {
     <span class="under">${suite} ${history}${log(logUrl)}</span>`;
 }
 
-function whose({ whose: of, chance }) {
-  return html`<${Badge} kind=${KINDS[of] ?? "quiet"}>${WHOSE[of] ?? of}<//>${chance !== null &&
+function whose({ whose: of, chance, known }) {
+  return html`<${Badge} kind=${KINDS[of] ?? "quiet"}>${WHOSE[of] ?? of}<//>${knownBadge(known)}${chance !== null &&
     html` <span class="under">${chanceText(chance)} sure</span>`}`;
 }
 

@@ -6,7 +6,7 @@ import { addressOf } from "../../address.js";
 import { useAnswer } from "../../asking.js";
 import { count, counted, productName } from "../../format.js";
 import { html } from "../../html.js";
-import { labelBadge } from "../../parts/values/labels.js";
+import { knownBadge, labelBadge } from "../../parts/values/labels.js";
 import { Outside } from "../../parts/values/outside.js";
 import { BoxLink, TestLink } from "../../parts/values/past.js";
 import { Suspects } from "../../parts/values/suspects.js";
@@ -29,6 +29,7 @@ export function Head({ evidence, answer, orgId, me, reviewer, explained }) {
       <h1><${TestLink} plain test=${failure} orgId=${orgId} />
         ${" "}<span class="on">on <${BoxLink} plain boxKey=${failure.boxKey} orgId=${orgId} /></span></h1>
       <p class="verdict-line">${resolved ? classBadge(resolved.class) : labelBadge(failure.label)} <span>${sentence(evidence)}</span></p>
+      ${failure.known && html`<p>${knownBadge(failure.known)} ${failure.known.says}</p>`}
       ${resolved?.review && html`<${Written} review=${resolved.review} /><p class="quiet">${automatically(resolved)}</p>`}
       <${Others} evidence=${evidence} orgId=${orgId} />
       ${resolved && html`<${Review} ...${{ evidence, answer, orgId, me, reviewer }} />`}

@@ -3,7 +3,7 @@
 
 import { count } from "../../format.js";
 import { html } from "../../html.js";
-import { labelBadge } from "../../parts/values/labels.js";
+import { knownBadge, labelBadge } from "../../parts/values/labels.js";
 import { productColumn } from "../../parts/frame/scope.js";
 import { Sha, Time } from "../../parts/values/values.js";
 import { FailureLink, verdict } from "../../parts/values/words.js";
@@ -14,13 +14,17 @@ export function failureColumns(orgId, product, several) {
   return [
     { key: "test", title: "Test and box", sort: "testId", name: true, cell: test },
     ...productColumn(product, several),
-    { key: "label", title: "Label", sort: "label", words: true, cell: (row) => labelBadge(row.label) },
+    { key: "label", fields: ["label", "known"], title: "Label", sort: "label", words: true, cell: label },
     { key: "sha", title: "Commit", sort: "sha", cell: (row) => html`<${Sha} sha=${row.sha} repo=${row.repoKey} />` },
     timeColumn("firstStartedAt", "First failed", "down"),
     timeColumn("lastStartedAt", "Last failed"),
     { key: "items", title: "Failing runs", sort: "items", numeric: true, cell: (row) => count(row.items) },
     { key: "verdict", title: "Harness verdict", sort: "verdict", words: true, cell: (row) => verdict(row.verdict) },
   ];
+}
+
+function label(row) {
+  return html`${labelBadge(row.label)}${knownBadge(row.known)}`;
 }
 
 function timeColumn(key, title, own) {

@@ -13,8 +13,12 @@ const NONE = {
 };
 
 /** The text. `clear()` removes all filters, or those that it is given. */
-export function Nothing({ orgId, scope, filters: { label, testId }, products, clear }) {
+export function Nothing({ orgId, scope, filters: { label, testId, known }, products, clear }) {
   if (products?.length === 0) return html`<${NoReport} orgId=${orgId} />`;
+  if (known) {
+    return html`No failure of this period is ${known === "true" ? "" : "not "}known, as far as the other filters go.
+      ${" "}<button type="button" onClick=${() => clear({ known: null })}>Show both</button>`;
+  }
   if (testId) return html`<${NothingOf} ...${{ orgId, scope, label, testId, clear }} />`;
   if (label) return html`${NONE[label]} <button type="button" onClick=${() => clear()}>Show all failures</button>`;
   return html`No test failed in this period. Choose a longer period, or look whether any test ran:

@@ -8,17 +8,23 @@ import { Outside } from "../../parts/values/outside.js";
 import { BoxLink } from "../../parts/values/past.js";
 import { Sha, Time } from "../../parts/values/values.js";
 import { Duration, Status } from "../runs/words.js";
-import { TOOK_MORE } from "../../words.js";
+import { ONLY_KNOWN, TOOK_MORE } from "../../words.js";
 
 const COVERED_SHOWN = 20;
 
 /** The head. */
 export function Head({ run, orgId }) {
   return html`
-    <p class="verdict-line"><${Status} run=${run} /> <span>${sentence(run)}</span></p>
+    <p class="verdict-line"><${Status} run=${run} /> ${onlyKnown(run) && html`<strong>${ONLY_KNOWN}</strong> `}
+      <span>${sentence(run)}</span></p>
     <dl class="facts">${facts(run, orgId).map(([title, value]) => html`<div key=${title}><dt>${title}</dt><dd>${value}</dd></div>`)}</dl>
     <${Covered} shas=${run.coversShas.filter((sha) => sha !== run.sha)} repo=${run.repoKey} />
   `;
+}
+
+/** Whether tests failed, and each failure is known. */
+function onlyKnown({ tests, knownFailures }) {
+  return tests.failed > 0 && tests.failed === knownFailures;
 }
 
 function sentence(run) {
@@ -34,11 +40,12 @@ function sentence(run) {
       not count for firmware.`;
   }
   if (tests.total === 0) return "It reached the hardware, but no test was recorded.";
-  return `It reached the hardware; ${outcomes(tests)}.`;
+  return `It reached the hardware; ${outcomes(tests, run.knownFailures)}.`;
 }
 
-function outcomes({ passed, failed, retried }) {
-  return `${counted(passed, "test")} passed, ${count(failed)} failed, ${count(retried)} ${TOOK_MORE}`;
+function outcomes({ passed, failed, retried }, known = 0) {
+  const ofThese = known > 0 ? ` (${count(known)} known)` : "";
+  return `${counted(passed, "test")} passed, ${count(failed)} failed${ofThese}, ${count(retried)} ${TOOK_MORE}`;
 }
 
 function facts(run, orgId) {

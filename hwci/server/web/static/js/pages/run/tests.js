@@ -10,6 +10,7 @@ import { html, useMemo, useState } from "../../html.js";
 import { Empty } from "../../parts/notices/notice.js";
 import { Section } from "../../parts/section.js";
 import { PlainTable, Tools, noMatch, tableState } from "../../parts/table/table.js";
+import { knownBadge } from "../../parts/values/labels.js";
 import { Badge, LongName, Message } from "../../parts/values/values.js";
 import { boards, log, outcomeBadge, verdict } from "../../parts/values/words.js";
 
@@ -57,12 +58,12 @@ function columns(run, evidence, orgId) {
   ];
 }
 
-function name({ id, outcome: ended, message, logUrl }, { repoKey, suite }, evidence, orgId) {
+function name({ id, outcome: ended, message, logUrl, known }, { repoKey, suite }, evidence, orgId) {
   const failureId = ended === "fail" && evidence.get(id);
   const text = html`<${LongName} name=${id} />`;
   const failed = failureId ? html`<a href=${addressOf("failure", { orgId, failureId })}>${text}</a>` : text;
   const linked = ended === "fail" ? failed : html`<${TestLink} plain test=${{ repoKey, suite, testId: id }} orgId=${orgId} />`;
-  return html`${linked}${log(logUrl)}<${Message} text=${message} />`;
+  return html`${linked}${knownBadge(known)}${log(logUrl)}<${Message} text=${message} />`;
 }
 
 function outcome({ outcome: ended, attempts }) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the label of a failure is called (semantics, 4.3). The API decides which one it has.
+// What the label of a failure is called (semantics, 4.3), and the rule by which it is known (16). The API decides both.
 
 import { html } from "../../html.js";
+import { Outside } from "./outside.js";
 import { Badge } from "./values.js";
 
 /** The labels as the API names them: the colour, the word, and what it means. */
@@ -15,4 +16,11 @@ export const LABELS = {
 export function labelBadge(value) {
   const [kind, text, meaning] = LABELS[value];
   return html`<${Badge} kind=${kind} title=${meaning}>${text}<//>`;
+}
+
+/** The rule by which a failure is known, as a badge that leads to the ticket; null: it is not known. */
+export function knownBadge(known) {
+  if (!known) return null;
+  const badge = html`<${Badge} kind="quiet" title=${known.says}>Known<//>`;
+  return html` <${Outside} href=${known.ticket}>${badge}<//>`;
 }
