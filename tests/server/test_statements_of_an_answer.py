@@ -15,17 +15,17 @@ from tests.support.asking import ask, bearer
 from tests.support.running import RunningServer, report, running_in_thread
 
 MOST = {
-    "ci-metrics": 40,
-    "ci-failures": 20,
-    "ci-analysis/page?zone=UTC": 62,
-    "ci-analysis/incidents": 40,
-    "ci-analysis/flaky-tests": 40,
-    "ci-analysis/causes?toReview=true&limit=100": 30,
-    "ci-analysis/boxes": 20,
-    "ci-analysis/gaps": 22,
-    "ci-analysis/times-to-fix": 35,
-    "ci-analysis/trends": 35,
-    "ci-analysis/days?zone=UTC": 25,
+    "ci-metrics": 28,
+    "ci-failures": 12,
+    "ci-analysis/page?zone=UTC": 42,
+    "ci-analysis/incidents": 34,
+    "ci-analysis/flaky-tests": 24,
+    "ci-analysis/causes?toReview=true&limit=100": 18,
+    "ci-analysis/boxes": 14,
+    "ci-analysis/gaps": 18,
+    "ci-analysis/times-to-fix": 24,
+    "ci-analysis/trends": 15,
+    "ci-analysis/days?zone=UTC": 16,
 }
 """Statements of each answer that the dashboard asks for, and some of what is decided beside; one a
 failure would be hundreds.

@@ -11,7 +11,7 @@ from hwci.analysis.periods.targets import targets
 from hwci.contract.periods.days import CalendarDay, DayCounts, Days
 from hwci.engine.calendar import calendar_days
 from hwci.engine.history import History, Scope
-from hwci.engine.page.over_time import Dates, counted, read_dates
+from hwci.engine.page.over_time import Dates, counted
 from hwci.engine.periods import Period, Slots
 
 
@@ -28,9 +28,10 @@ def by_day(dates: Dates, period: Period, days: Sequence[CalendarDay]) -> tuple[D
     )
 
 
-def tiles_by_day(history: History, scope: Scope, period: Period, zone: ZoneInfo) -> Days:
-    """Return the tiles of a period by the calendar days of a zone."""
-    dates = read_dates(history, scope, period)
+def tiles_by_day(
+    history: History, scope: Scope, period: Period, zone: ZoneInfo, dates: Dates
+) -> Days:
+    """Return the tiles of a period, of these dates, by the calendar days of a zone."""
     days = by_day(dates, period, calendar_days(period, zone))
     configs = [product.config for product in history.products() if scope.holds(*product.product)]
     return Days(

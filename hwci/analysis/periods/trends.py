@@ -13,6 +13,7 @@ from hwci.analysis.certainty import ATTEMPTS_NEEDED, Tally, share_of_cases, wils
 from hwci.contract.page.metrics import Tiles
 from hwci.contract.periods.trends import ShareChange, TileFigure, TileName, TileTrend, Trends
 from hwci.engine.history import History, Scope
+from hwci.engine.page.over_time import Dates
 from hwci.engine.page.overview import read_tiles
 from hwci.engine.periods import Period
 
@@ -66,10 +67,12 @@ def before_of(history: History, scope: Scope, period: Period) -> Before:
     return Before(before, since, before if whole else None)
 
 
-def trends(history: History, scope: Scope, period: Period) -> Trends:
-    """Return the tiles of a period beside those of the period before."""
+def trends(history: History, scope: Scope, period: Period, dates: Dates | None = None) -> Trends:
+    """Return the tiles of a period beside those of the period before. `dates`: those of the period,
+    if they are read.
+    """
     before = before_of(history, scope, period)
-    now = _counts(read_tiles(history, scope, period))
+    now = _counts(read_tiles(history, scope, period)) if dates is None else _dated(dates)
     then = None if before.whole is None else _counts(read_tiles(history, scope, before.whole))
     return Trends(
         period=period,
@@ -89,6 +92,16 @@ def _counts(tiles: Tiles) -> dict[TileName, int | Tally]:
         "realFwBugs": tiles.real_fw_bugs.real,
         "flakyFailures": tiles.flaky_failures.count,
         "infraRuns": Tally(tiles.infra_runs.infra, tiles.infra_runs.total),
+    }
+
+
+def _dated(dates: Dates) -> dict[TileName, int | Tally]:
+    counts = {what: len(times) for what, times in dates.items()}
+    return {
+        "mergesChecked": Tally(counts["merges_checked"], counts["merges_announced"]),
+        "realFwBugs": counts["real_fw_bugs"],
+        "flakyFailures": counts["flaky_failures"],
+        "infraRuns": Tally(counts["infra_runs"], counts["runs"]),
     }
 
 

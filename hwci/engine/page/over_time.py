@@ -18,7 +18,7 @@ from hwci.contract.scope import ProductKey
 from hwci.contract.vocabulary import FailureClass
 from hwci.engine.facts import Product, TestKey
 from hwci.engine.history import BoxRuns, History, Listing, Notable, Scope
-from hwci.engine.page.reading import read_classified
+from hwci.engine.page.reading import Classified, read_classified
 from hwci.engine.periods import Period, Slots
 from hwci.engine.rules.flakiness import attempts_of, figures_of
 
@@ -29,15 +29,22 @@ Dates = Mapping[str, Sequence[datetime]]
 """The dates of all that the tiles count, each list in order, by the field of `TrendSlot`."""
 
 
-def read_dates(history: History, scope: Scope, period: Period) -> Dates:
-    """Date what the tiles of a scope and a period count."""
-    merges = history.merges(scope, period)
-    bugs = read_classified(history, scope, period, {FailureClass.REAL_FW_BUG})
+def read_dates(
+    history: History,
+    scope: Scope,
+    period: Period,
+    resolved: Sequence[Classified] | None = None,
+) -> Dates:
+    """Date what the tiles of a scope and a period count. `resolved`: all resolved failures of the
+    period, if they are read.
+    """
+    merges, kind = history.merges(scope, period), FailureClass.REAL_FW_BUG
+    bugs = read_classified(history, scope, period, {kind}) if resolved is None else resolved
     runs = history.run_starts(scope, period)
     return {
         "merges_checked": sorted(merge.merged_at for merge, checked in merges if checked),
         "merges_announced": sorted(merge.merged_at for merge, _ in merges),
-        "real_fw_bugs": sorted(row.episode.started_at for row in bugs),
+        "real_fw_bugs": sorted(row.episode.started_at for row in bugs if row.failure_class is kind),
         "flaky_failures": history.flaky_starts(scope, period),
         "infra_runs": runs.infra,
         "runs": runs.all,

@@ -26,7 +26,7 @@ Result = TypeVar("Result")
 
 SHORT_SECONDS = 0.1
 """Processor seconds after which a read is a long one. A page of a large history takes 0.01."""
-_KNOWN_SECONDS = 0.01
+_KNOWN_SECONDS = 0.003
 """The same, if the read of its question was a long one before."""
 SHORT_WAIT_SECONDS = 1.0
 """Seconds after which it is one in any case, with what it waits for the database."""

@@ -22,6 +22,7 @@ from hwci.contract.vocabulary import FailureClass
 from hwci.engine.calendar import calendar_days
 from hwci.engine.history import Listing, OutOfTimeError
 from hwci.engine.page.failures import Suspected, with_suspects
+from hwci.engine.page.over_time import Dates, read_dates
 from hwci.engine.page.reading import Classified, read_classified
 from hwci.engine.rules.flakiness import flakiest, has_flaked, never_passed
 from hwci.server.services.access import Member
@@ -72,9 +73,9 @@ class PageFigures(Analysis):
             if note(tags, reader, member, about, bounds(days), before_in(about)):
                 return None
             figures = _Figures(reader)
-            by_day = figures.of("days", lambda: tiles_by_day(*about, query.zone_info))
-            against_before = figures.of("trends", lambda: trends(*about))
-            resolved = _Resolved(about)
+            resolved, zone = _Resolved(about), query.zone_info
+            by_day = figures.of("days", lambda: tiles_by_day(*about, zone, resolved.dates))
+            against_before = figures.of("trends", lambda: trends(*about, resolved.dates))
             bugs = figures.of("realBugCauses", lambda: resolved.real_bugs(query.real_bugs))
             to_review = figures.of("causesToReview", resolved.to_review)
             lost = figures.of("lostBoards", lambda: lost_among(about, resolved.rows))
@@ -147,6 +148,11 @@ class _Resolved:
     def rows(self) -> Sequence[Classified]:
         """All of them."""
         return read_classified(*self._about, [*FailureClass])
+
+    @cached_property
+    def dates(self) -> Dates:
+        """The dates of all that the tiles count."""
+        return read_dates(*self._about, self.rows)
 
     @cached_property
     def _members(self) -> Sequence[Suspected]:

@@ -9,6 +9,7 @@ from hwci.contract.periods.days import Days
 from hwci.contract.periods.times_to_fix import TimesToFix
 from hwci.contract.shape import ListPage
 from hwci.engine.calendar import calendar_days
+from hwci.engine.page.over_time import read_dates
 from hwci.server.services.access import Viewer
 from hwci.server.services.analysis.asking import Analysis, Answers, Asked, before_in, bounds
 from hwci.server.services.ci_metrics.tags import Tags
@@ -31,7 +32,7 @@ class Trends(Analysis):
         zone = query.zone_info
 
         def work(about: Asked) -> Days:
-            return tiles_by_day(*about, zone)
+            return tiles_by_day(*about, zone, read_dates(*about))
 
         def moving(about: Asked) -> object:
             return bounds(calendar_days(about.period, zone))

@@ -30,6 +30,7 @@ Found = TypeVar("Found")
 
 _BUSY_MS = 5000
 _CACHE_KIB = 8 * 1024
+_READER_CACHE_KIB = 4 * 1024  # there are six, and each fills its own
 _LOG_LIMIT_BYTES = 64 * 1024 * 1024
 _LOG_FRAMES = 4000  # when it is written into the file, of 16 MiB: pages are often written again
 _STATEMENTS = 256
@@ -220,6 +221,7 @@ def open_reader(path: Path, mode: str = "mode=rw") -> Connection:
     connection = Connection(path, mode)
     connection.execute("PRAGMA wal_autocheckpoint = 0")
     connection.execute("PRAGMA query_only = ON")
+    connection.execute(f"PRAGMA cache_size = -{_READER_CACHE_KIB}")
     connection.interrupt_late_statements()
     return connection
 

@@ -66,13 +66,16 @@ class Answers:
             some += some[-1:] * (AT_ONCE - len(some))  # the statement has that many places
             yield self._connection.rows(statement, (self._org, *some, *values))
 
-    def _test_names(self, product: int, tests: Collection[int]) -> Mapping[int, str]:
-        """Return the names of these tests of a product; each is read once."""
-        known = self._names[product]
-        if unread := set(tests) - known.keys():
-            read = names.of_tests(self._connection, self._org, product, unread)
+    def _test_names(self, tests: Mapping[int, Collection[int]]) -> Mapping[int, Mapping[int, str]]:
+        """Return the names of these tests by product; each is read once."""
+        known = self._names
+        unread = {product: {*some} - known[product].keys() for product, some in tests.items()}
+        for product, read in names.of_tests(self._connection, self._org, unread).items():
             self._learn(product, read.items())
-        return {test: known[test] for test in tests}
+        return {
+            product: {test: known[product][test] for test in some}
+            for product, some in tests.items()
+        }
 
     def _test_numbers(self, product: int, ids: Collection[str]) -> Mapping[str, int]:
         """Return the numbers of those of these tests of a product that are known."""

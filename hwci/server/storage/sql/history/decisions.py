@@ -268,7 +268,7 @@ class EpisodeAnswers(ChangesAnswers):
         tests: dict[int, set[int]] = defaultdict(set)
         for _, _, product, test, *_ in rows:
             tests[product].add(test)
-        names = {product: self._test_names(product, those) for product, those in tests.items()}
+        names = self._test_names(tests)
         decides = {product: self._decides_now(product) for product in tests}
         # Many episodes share a lane or a first run: build each once.
         lane, first = cache(Lane), cache(first_run)

@@ -353,7 +353,7 @@ class FailureAnswers(Answers):
         tests: dict[int, set[int]] = {}
         for _, _, product, test, *_ in rows:
             tests.setdefault(product, set()).add(test)
-        names = {product: self._test_names(product, those) for product, those in tests.items()}
+        names = self._test_names(tests)
         # Many failures share a lane, a first run or a place: build each once.
         lane, first, place = cache(Lane), cache(first_run), cache(codec.to_place)
         failures = []

@@ -8,7 +8,7 @@ are.
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property, lru_cache, reduce
 from operator import itemgetter, or_
 from sys import intern
@@ -70,7 +70,7 @@ CROSS JOIN item i ON i.org_id = ? AND i.report_id = j.value
 WHERE {NOTABLE}
 """
 _LISTED = f"""
-SELECT r.branch, r.sha, r.box_key, r.hello_ok, r.template_id
+SELECT r.product_id, r.branch, r.sha, r.box_key, r.hello_ok, r.template_id
 {REPORTS}
 {_IN_ORDER}
 """
@@ -173,31 +173,26 @@ class OutcomeAnswers(Answers):
         self, lanes: Collection[Lane], period: Period
     ) -> Mapping[Lane, Mapping[str, int]]:
         commits: dict[Lane, Mapping[str, int]] = {lane: {} for lane in lanes}
-        of_products: dict[Product, list[Lane]] = defaultdict(list)
-        for lane in lanes:
-            of_products[lane.product].append(lane)
-        for product, some in of_products.items():
-            if product in self._products:
-                commits.update(self._commits_run(self._products[product], some, period))
-        return commits
-
-    def _commits_run(
-        self, product: int, lanes: Sequence[Lane], period: Period
-    ) -> Iterator[tuple[Lane, Mapping[str, int]]]:
-        ids = {lane.test_id for lane in lanes}
-        tests = self._test_numbers(product, ids)
+        products = self._products
+        numbers = {lane: products[lane.product] for lane in lanes if lane.product in products}
+        ids: dict[int, set[str]] = defaultdict(set)
+        for lane, product in numbers.items():
+            ids[product].add(lane.test_id)
+        tests = {product: self._test_numbers(product, some) for product, some in ids.items()}
         ends = codec.to_micros(period.start), codec.to_micros(period.end)
-        values = (codec.numbers([product]), self._org, *ends)
-        order: dict[str, dict[str, int]] = defaultdict(dict)
-        ran: dict[tuple[str, str], dict[str, int]] = defaultdict(lambda: defaultdict(int))
-        for branch, sha, box_key, hello_ok, template in self._connection.rows(_LISTED, values):
-            order[branch].setdefault(sha, len(order[branch]))
+        rows = self._connection.rows(_LISTED, (codec.numbers(ids), self._org, *ends))
+        order: dict[tuple[int, str], dict[str, int]] = defaultdict(dict)
+        ran: dict[tuple[int, str, str], dict[str, int]] = defaultdict(lambda: defaultdict(int))
+        for product, branch, sha, box_key, hello_ok, template in rows:
+            places = order[product, branch]
+            places.setdefault(sha, len(places))
             if hello_ok:
-                ran[branch, box_key][sha] |= self._connection.mask(self._org, template)
-        for lane in lanes:
-            bit = 1 << tests[lane.test_id] if lane.test_id in tests else 0
-            masks, numbers = ran[lane.branch, lane.box_key], order[lane.branch]
-            yield lane, {sha: numbers[sha] for sha, mask in masks.items() if mask & bit}
+                ran[product, branch, box_key][sha] |= self._connection.mask(self._org, template)
+        for lane, product in numbers.items():
+            bit = 1 << tests[product][lane.test_id] if lane.test_id in tests[product] else 0
+            masks, places = ran[product, lane.branch, lane.box_key], order[product, lane.branch]
+            commits[lane] = {sha: places[sha] for sha, mask in masks.items() if mask & bit}
+        return commits
 
     def durations(
         self, product: Product, test_id: str, period: Period
@@ -238,11 +233,12 @@ class OutcomeAnswers(Answers):
         rows = self._connection.rows(_RAN + reports.statement, (*values, *reports.values))
         lists = self._test_lists({template for (template,) in rows}).values()
         ran = reduce(or_, (listed.tests for listed in lists), 0)
-        return [*self._test_names(number, [*tests_in(ran)]).values()]
+        return [*self._test_names({number: [*tests_in(ran)]})[number].values()]
 
     def _of_product(self, product: Product, reports: Sequence[ReadReport]) -> ProductOutcomes:
         ran = reduce(or_, (tests.tests for tests in {report.tests for report in reports}))
-        tests = self._test_names(self._products[product], [*tests_in(ran)])
+        number = self._products[product]
+        tests = self._test_names({number: [*tests_in(ran)]})[number]
         wholes: dict[object, list[ReadReport]] = {}
         for index, report in enumerate(reports):
             whole = index if report.part is None else _whole(report.run)

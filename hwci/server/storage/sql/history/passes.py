@@ -21,7 +21,7 @@ from hwci.server.storage.sql import codec
 from hwci.server.storage.sql.history.shown import ShownAnswers
 
 _PLACES = """
-SELECT p.branch, p.started_at, p.way, p.position, p.sha
+SELECT p.branch, p.rank, p.started_at, p.way, p.position, p.sha
 FROM json_each(?) j
 CROSS JOIN place p ON p.org_id = ? AND p.repo_key = ? AND p.sha = j.value
 """
@@ -70,11 +70,11 @@ class _Span(NamedTuple):
         return f"{self.first:+0{_DIGITS}}{self.last:+0{_DIGITS}}{self.branch.name}"
 
 
-class _Ranks(NamedTuple):
-    """The rank of the first commit that counts before another, and of that itself."""
+class _Placed(NamedTuple):
+    """Where a commit is on a branch."""
 
-    first: int
-    last: int
+    rank: int
+    place: Place
 
 
 class _On(NamedTuple):
@@ -91,23 +91,47 @@ class PassAnswers(ShownAnswers):
     def places(
         self, commits: Mapping[tuple[str, str], Collection[str]]
     ) -> Mapping[tuple[str, str], Mapping[str, Place]]:
-        places: dict[tuple[str, str], dict[str, Place]] = {branch: {} for branch in commits}
-        of_repository: dict[str, set[str]] = defaultdict(set)
-        for (repo_key, _), shas in commits.items():
-            of_repository[repo_key].update(shas)
-        for repo_key, several in of_repository.items():
-            values = (codec.texts(several), self._org, repo_key)
-            for branch, at, way, position, sha in self._connection.rows(_PLACES, values):
-                if sha in commits.get((repo_key, branch), ()):
-                    places[repo_key, branch][sha] = codec.to_place(at, way, position, sha)
-        return places
+        several = {_Branch(*branch): shas for branch, shas in commits.items()}
+        placed = self._placed_commits(
+            (branch, sha) for branch, shas in several.items() for sha in shas
+        )
+        return {
+            branch: {sha: placed[branch, sha].place for sha in shas if (branch, sha) in placed}
+            for branch, shas in several.items()
+        }
+
+    def _placed_commits(
+        self, commits: Iterable[tuple[_Branch, str]]
+    ) -> Mapping[tuple[_Branch, str], _Placed]:
+        """Return the places of those of these commits that are on their branch, and of others; each
+        commit is read once.
+        """
+        shas: dict[str, set[str]] = defaultdict(set)
+        for branch, sha in commits:
+            shas[branch.repo_key].add(sha)
+        for repo_key, several in shas.items():
+            if unread := several - self._placed_shas[repo_key]:
+                self._placed_shas[repo_key] |= unread
+                values = (codec.texts(unread), self._org, repo_key)
+                for name, rank, *place in self._connection.rows(_PLACES, values):
+                    placed = _Placed(rank, codec.to_place(*place))
+                    self._known_places[_Branch(repo_key, name), placed.place.sha] = placed
+        return self._known_places
+
+    @cached_property
+    def _placed_shas(self) -> dict[str, set[str]]:
+        return defaultdict(set)
+
+    @cached_property
+    def _known_places(self) -> dict[tuple[_Branch, str], _Placed]:
+        """The places of the commits that were read, by branch and commit."""
+        return {}
 
     def last_passes(self, failures: Sequence[FailureKey], back: int) -> Sequence[str | None]:
         together: dict[_On, dict[int, FailureKey]] = defaultdict(dict)
         for failure, (on, test) in zip(failures, self._placed(failures), strict=True):
             together[on][test] = failure
-        ranks = self._ranks({(on.branch, on.sha) for on in together}, back)
-        spans = {(branch, sha): _Span(branch, *own) for (branch, sha), own in ranks.items()}
+        spans = self._spans({(on.branch, on.sha) for on in together}, back)
         within = self._commits_in(spans.values())
         passed = self._passed_on(set(chain.from_iterable(within.values())))
         passes: dict[FailureKey, str] = {}
@@ -127,20 +151,18 @@ class PassAnswers(ShownAnswers):
     ) -> Sequence[str | None]:
         placed = self._placed([failure for failure, _ in failures])
         among = [those for _, those in failures]
-        ranks = self._ranks(
-            [
-                (on.branch, sha)
-                for (on, _), those in zip(placed, among, strict=True)
-                for sha in (on.sha, *those)
-            ]
+        ranks = self._placed_commits(
+            (on.branch, sha)
+            for (on, _), those in zip(placed, among, strict=True)
+            for sha in (on.sha, *those)
         )
         passed = self._passed_on(set(chain.from_iterable(among)))
         # The last pass is the last one of these commits, or on one between that and the failure.
         spans: list[_Span | None] = []
         for (on, test), those in zip(placed, among, strict=True):
-            own = ranks[on.branch, on.sha].last
+            own = ranks[on.branch, on.sha].rank
             passes = [
-                ranks[on.branch, sha].last
+                ranks[on.branch, sha].rank
                 for sha in those
                 if passed[on.bench].get(sha, 0) >> test & 1 and (on.branch, sha) in ranks
             ]
@@ -178,20 +200,20 @@ class PassAnswers(ShownAnswers):
         """The bench, the branch and the number of the test of lanes that were asked for."""
         return {}
 
-    def _ranks(
-        self, commits: Collection[tuple[_Branch, str]], back: int = 1
-    ) -> Mapping[tuple[_Branch, str], _Ranks]:
-        """Return the ranks of those of these commits that are on their branch."""
+    def _spans(
+        self, commits: Collection[tuple[_Branch, str]], back: int
+    ) -> Mapping[tuple[_Branch, str], _Span]:
+        """Return for each of these commits the span that ends with it, of so many before."""
         shas: dict[str, set[str]] = defaultdict(set)
         for branch, sha in commits:
             shas[branch.repo_key].add(sha)
-        ranks = {}
+        spans = {}
         for repo_key, several in shas.items():
             values = (back - 1, codec.texts(several), self._org, repo_key)
             for name, sha, rank, first in self._connection.rows(_RANKS, values):
-                at = _Branch(repo_key, name), sha
-                ranks[at] = _Ranks(_LOWEST if first is None else first, rank)
-        return ranks
+                branch = _Branch(repo_key, name)
+                spans[branch, sha] = _Span(branch, _LOWEST if first is None else first, rank)
+        return spans
 
     def _commits_in(self, spans: Collection[_Span]) -> Mapping[_Span, Sequence[str]]:
         """Return the commits of each of these spans, in their order."""

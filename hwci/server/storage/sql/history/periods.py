@@ -7,9 +7,9 @@ count is exact to the microsecond.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property, reduce
-from itertools import chain, compress, repeat
+from itertools import compress, repeat
 from operator import or_
 from typing import Any
 
@@ -32,7 +32,6 @@ from hwci.engine.periods import Period
 from hwci.engine.test_sets import CountedTests
 from hwci.server.storage.sql import codec
 from hwci.server.storage.sql.columns import column, columns_of
-from hwci.server.storage.sql.connection import Query
 from hwci.server.storage.sql.history.answers import ITEMS, NOTABLE, REPORTS
 from hwci.server.storage.sql.history.changes import ChangesAnswers
 from hwci.server.storage.sql.history.failures import FLAKY, IS_FLAKE
@@ -75,8 +74,8 @@ FROM announcement a
 WHERE a.org_id = ?1 AND a.suite <> ''
 """
 _ANNOUNCED = """
-WHERE a.org_id = ? AND a.merged_at BETWEEN ? AND ? AND a.repo_key = coalesce(?, a.repo_key)
-  AND a.suite = coalesce(?, a.suite)
+WHERE a.org_id = ?1 AND a.merged_at BETWEEN ?2 AND ?3 AND a.repo_key = coalesce(?4, a.repo_key)
+  AND a.suite = coalesce(?5, a.suite)
 """
 _MERGES = f"""
 SELECT a.checks, {ANNOUNCEMENT.of("a")}
@@ -85,7 +84,7 @@ FROM announcement a INDEXED BY announcement_time
 """
 _UNCHECKED = (
     f"{_MERGES.replace('announcement_time', 'announcement_unchecked')} AND a.checks = 0"
-    " ORDER BY a.merged_at DESC, a.repo_key, a.suite, a.sha LIMIT ?"
+    " ORDER BY a.merged_at DESC, a.repo_key, a.suite, a.sha LIMIT ?6"
 )
 _MERGE_COUNTS = f"""
 SELECT
@@ -109,22 +108,26 @@ CROSS JOIN report r ON r.org_id = m.org_id AND r.id = m.report_id
 CROSS JOIN product p ON p.org_id = r.org_id AND p.id = r.product_id
 """
 _FIRST_PART = "WHERE r.part IS NULL OR r.part = 1"
-# The first and the last are one step in the index each, however much is between them.
 _STARTED = """
 SELECT r.started_at
 FROM report r INDEXED BY report_time
-WHERE r.org_id = ?2 AND r.product_id = j.value AND r.started_at BETWEEN ?3 AND ?4
+WHERE r.org_id = ?1 AND r.product_id = j.value AND r.started_at BETWEEN ?2 AND ?3
 ORDER BY r.started_at
 """
-_STARTS = f"SELECT ({_STARTED} LIMIT 1), ({_STARTED} DESC LIMIT 1) FROM json_each(?1) j"
 _MERGED = f"""
 SELECT a.merged_at
 FROM announcement a INDEXED BY announcement_time
 {_ANNOUNCED}
 ORDER BY a.merged_at
 """
+# The first and the last are one step in the index each, however much is between them.
+_ENDS = f"""
+SELECT ({_STARTED} LIMIT 1), ({_STARTED} DESC LIMIT 1) FROM json_each(?6) j
+UNION ALL
+SELECT ({_MERGED} LIMIT 1), ({_MERGED} DESC LIMIT 1)
+"""
 _NOTABLE = f"""
-SELECT r.product_id, i.test, count(*), sum(i.attempts), sum(i.outcome), count(f.id)
+SELECT r.product_id, NULL, i.test, count(*), sum(i.attempts), sum(i.outcome), count(f.id)
 {REPORTS}
 {ITEMS}
 LEFT JOIN failure f ON f.org_id = i.org_id AND f.id = i.failure_id AND {IS_FLAKE}
@@ -134,7 +137,7 @@ GROUP BY r.product_id, i.test
 _DAYS = "d.org_id = ? AND d.product_id = j.value AND d.day BETWEEN ? AND ?"
 _DAY_RUNS = f"FROM json_each(?) j CROSS JOIN day_run d ON {_DAYS}"
 _DAY_SUMS = f"FROM json_each(?) j CROSS JOIN day_result d ON {_DAYS}"
-_DAY_RESULTS = f"SELECT d.product_id, d.results {_DAY_SUMS}"
+_DAY_RESULTS = f"SELECT d.product_id, d.results, NULL, NULL, NULL, NULL, NULL {_DAY_SUMS}"
 _DAY_LISTS = f"""
 SELECT d.product_id, d.template_id, d.box_key, sum(d.reports)
 {_DAY_RUNS}
@@ -198,15 +201,9 @@ class PeriodAnswers(ChangesAnswers):
         return self._extents[about]
 
     def _extent(self, scope: Scope, period: Period) -> Period | None:
-        ends = _ends(period)
-        values = (self._org, *ends, scope.repo_key, scope.suite)
-        answers = self._connection.rows_of(
-            [
-                Query(_STARTS, (self._scoped(scope), self._org, *ends)),
-                *(Query(f"{_MERGED}{order} LIMIT 1", values) for order in ("", " DESC")),
-            ]
-        )
-        times = [at for rows in answers for row in rows for at in row if at is not None]
+        announced = (self._org, *_ends(period), scope.repo_key, scope.suite)
+        rows = self._connection.rows(_ENDS, (*announced, self._scoped(scope)))
+        times = [at for row in rows for at in row if at is not None]
         if not times:
             return None
         return Period(codec.from_micros(min(times)), codec.from_micros(max(times)))
@@ -229,7 +226,7 @@ class PeriodAnswers(ChangesAnswers):
 
     def merge_counts(self, scope: Scope, period: Period) -> MergeCounts:
         values = (self._org, *_ends(period), scope.repo_key, scope.suite)
-        ((unchecked, total),) = self._connection.rows(_MERGE_COUNTS, values * 2)
+        ((unchecked, total),) = self._connection.rows(_MERGE_COUNTS, values)
         return MergeCounts(total - unchecked, total)
 
     def newest_unchecked(self, scope: Scope, period: Period, most: int) -> Sequence[Merge]:
@@ -265,11 +262,11 @@ class PeriodAnswers(ChangesAnswers):
 
     def test_runs(self, scope: Scope, period: Period) -> Sequence[TestRuns]:
         sums: dict[int, Added] = defaultdict(Added)
-        of_days, of_edges = self._parts(scope, period, _DAY_RESULTS, _NOTABLE)
-        for product, results in of_days:
-            sums[product].add(*codec.unpack_results(results))
-        for product, *of_test in of_edges:
-            sums[product].add(*([int(number)] for number in of_test))
+        for product, results, *of_test in self._summed(scope, period, _DAY_RESULTS, _NOTABLE):
+            if results is not None:
+                sums[product].add(*codec.unpack_results(results))
+            else:
+                sums[product].add(*([int(number)] for number in of_test))
         ran: dict[int, Ran] = defaultdict(Ran)
         for product, test_list, box_key, reports in self._summed(scope, period, _DAY_LISTS, _LISTS):
             ran[product].add(test_list, box_key, reports)
@@ -283,7 +280,7 @@ class PeriodAnswers(ChangesAnswers):
         of_product: dict[int, list[int]] = defaultdict(list)
         for product, test in tests:
             of_product[product].append(test)
-        names = {product: self._test_names(product, some) for product, some in of_product.items()}
+        names = self._test_names(of_product)
         return [(self._product_of[product], names[product][test]) for product, test in tests]
 
     def flake_count(self, scope: Scope, period: Period) -> int:
@@ -293,21 +290,15 @@ class PeriodAnswers(ChangesAnswers):
 
     def _summed(
         self, scope: Scope, period: Period, of_days: str, of_edge: str
-    ) -> Iterator[tuple[Any, ...]]:
-        """Yield the rows of both queries."""
-        return chain(*self._parts(scope, period, of_days, of_edge))
-
-    def _parts(
-        self, scope: Scope, period: Period, of_days: str, of_edge: str
-    ) -> tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]]:
-        """Return the rows of a query of whole days, and those of one of what is left."""
+    ) -> list[tuple[Any, ...]]:
+        """Return the rows of a query of whole days, and of one of what is left, of like columns."""
+        days, edges = days_of(period)
         products = (self._scoped(scope), self._org)
-        days, edges = days_of(period).whole, days_of(period).edges
-        queries = [Query(of_days, (*products, days[0], days[-1]))] if days else []
-        queries += [Query(of_edge, (*products, *_ends(edge))) for edge in edges]
-        answers = self._connection.rows_of(queries)
-        of_whole = answers.pop(0) if days else []
-        return of_whole, [row for rows in answers for row in rows]
+        values = [*products, days[0], days[-1]] if days else []
+        for edge in edges:
+            values += [*products, *_ends(edge)]
+        queries = [of_days] * bool(days) + [of_edge] * len(edges)
+        return self._connection.rows(" UNION ALL ".join(queries), values)
 
     def _product_runs(self, product: int, added: Added, ran: Ran) -> list[TestRuns]:
         """Count, for the notable tests of a product, the reports and boxes that ran them."""

@@ -8,7 +8,7 @@ the same tests in the order of their numbers stands for their set. Names and lis
 deleted; changes are deleted with the last report that carries them.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from hwci.contract.runs.commits import ChangeList
@@ -16,6 +16,13 @@ from hwci.server.storage.sql import codec
 from hwci.server.storage.sql.connection import Connection
 from hwci.server.storage.sql.reports import digests
 
+# Each value of the list is a product and a test in one number.
+_OF_TESTS = """
+SELECT t.product_id, t.number, t.name
+FROM json_each(?) j
+CROSS JOIN test t
+  ON t.org_id = ? AND t.product_id = j.value >> 32 AND t.number = j.value & 4294967295
+"""
 _LISTS = 64  # a list of a thousand tests is 40 KB
 
 
@@ -109,16 +116,15 @@ def of_names(
 
 
 def of_tests(
-    connection: Connection, org: bytes, product: int, tests: Iterable[int]
-) -> dict[int, str]:
-    """Return the names of these tests of a product."""
-    return dict(
-        connection.rows(
-            "SELECT t.number, t.name FROM json_each(?) j CROSS JOIN test t"
-            " ON t.org_id = ? AND t.product_id = ? AND t.number = j.value",
-            (codec.numbers(tests), org, product),
-        )
-    )
+    connection: Connection, org: bytes, tests: Mapping[int, Iterable[int]]
+) -> dict[int, dict[int, str]]:
+    """Return the names of these tests, by product."""
+    names: dict[int, dict[int, str]] = {product: {} for product in tests}
+    both = codec.numbers(product << 32 | test for product, some in tests.items() for test in some)
+    if both:
+        for product, number, name in connection.rows(_OF_TESTS, (both, org)):
+            names[product][number] = name
+    return names
 
 
 def changes_id(

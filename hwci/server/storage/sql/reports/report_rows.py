@@ -385,7 +385,7 @@ def _tests(
     )
     numbers, durations = codec.unpack_numbers(tests), codec.unpack_durations(row.durations)
     named = (
-        names.of_tests(connection, org, row.product_id, numbers)
+        names.of_tests(connection, org, {row.product_id: numbers})[row.product_id]
         if test_names is None
         else test_names[row.product_id]
     )
