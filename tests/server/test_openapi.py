@@ -10,7 +10,13 @@ import pytest
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
 from docs.project_schema import SCHEMA
-from hwci.contract.vocabulary import FailureColumn, FlakyColumn, MergeColumn, ResolvedColumn
+from hwci.contract.vocabulary import (
+    FailureColumn,
+    FlakyColumn,
+    MergeColumn,
+    ResolvedColumn,
+    WebhookEvent,
+)
 from hwci.server.routes.table import ROUTES
 from hwci.wire import limits
 from tests.support.asking import ask, successes
@@ -138,8 +144,8 @@ def test_what_null_stands_for_is_described(document: Any) -> None:
 
 
 BOUNDS = ("maxLength", "minLength", "maxItems", "minItems", "maximum", "minimum")
-OWN = {0, 1}
-"""Nothing, and something."""
+OWN = {0, 1, len(WebhookEvent)}
+"""Nothing, something, and each event that a webhook may want."""
 ELSEWHERE = {"SHA_MAX", "REQUEST_ID_MAX", "LIVE_TESTS_MAX", "MESSAGES_MAX"}
 """Patterns hold the first two; the third is of all requests of a run together, the last of what is
 answered.
