@@ -458,6 +458,21 @@ class Whose(StrEnum):
     BENCH = "bench"
 
 
+class Band(StrEnum):
+    """What an incident that still fails likely is, in the order in which they are shown."""
+
+    BROKEN = "broken"
+    FLAKY = "flaky"
+    BENCH = "bench"
+
+
+BANDS = {
+    Band.BROKEN: "Broken",
+    Band.FLAKY: "Probably flaky",
+    Band.BENCH: "Blamed on the bench",
+}
+
+
 class MissingCommit(StrEnum):
     """Why the commit that broke a test cannot be found."""
 

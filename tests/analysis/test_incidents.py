@@ -14,6 +14,7 @@ from hwci.analysis.failures.incidents import (
     failures_by_incident,
     failures_of,
     incidents,
+    seen_products,
 )
 from hwci.contract.failures.incidents import Merged
 from hwci.contract.runs.merges import Merge
@@ -49,7 +50,8 @@ def merged_to(branch: str, passing: int, failing: int, not_run: int) -> Merged:
 def shown(past: Past) -> list[Described]:
     """Each incident that is pending, as a page shows it."""
     history = FullRecordedRuns(ORG, past.facts)
-    return described(history, [one for one in found(past) if one.label is Label.PENDING], EVER)
+    rows = incidents(history, ALL, EVER, Label.PENDING)
+    return described(history, rows, EVER, seen_products(history, ALL, EVER, rows))
 
 
 def summary(past: Past) -> set[tuple[str, str, str]]:
@@ -85,7 +87,8 @@ def test_incidents_hold_the_failures_of_the_list_of_failures() -> None:
 
     [one] = incidents(history, ALL, late)
     assert sum(failed.episode.commits for failed in one.failed) == 6
-    assert failures_of(history, ALL, late, [one]) == len(read_failures(history, ALL, late)) == 4
+    of_each = failures_by_incident(history, [one])
+    assert failures_of(history, ALL, late, of_each) == len(read_failures(history, ALL, late)) == 4
 
 
 def test_the_failure_that_began_first_gives_the_incident_its_identity() -> None:

@@ -8,7 +8,13 @@ from dataclasses import replace
 
 import pytest
 
-from hwci.analysis.failures.incidents import Described, Incident, described, incidents
+from hwci.analysis.failures.incidents import (
+    Described,
+    Incident,
+    described,
+    incidents,
+    seen_products,
+)
 from hwci.contract.vocabulary import Label, Outcome, Verdict
 from hwci.engine.facts import FailureKey, Report
 from hwci.engine.page.failures import describe
@@ -24,7 +30,8 @@ from tests.support.soak import rounds
 def shown(past: Past) -> list[Described]:
     """Each incident, the first to begin first."""
     history = FullRecordedRuns(ORG, past.facts)
-    return described(history, incidents(history, ALL, EVER)[::-1], EVER)
+    rows = incidents(history, ALL, EVER)[::-1]
+    return described(history, rows, EVER, seen_products(history, ALL, EVER, rows))
 
 
 def found(past: Past) -> list[Incident]:

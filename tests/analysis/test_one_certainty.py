@@ -10,7 +10,7 @@ from uuid import UUID
 
 import pytest
 
-from hwci.analysis.failures.incidents import described, incidents
+from hwci.analysis.failures.incidents import described, incidents, seen_products
 from hwci.analysis.flaky.bisection import Asked, progress
 from hwci.analysis.flaky.suspects import Intermittent, SeenProduct, Suspect, flaky_tests
 from hwci.analysis.one_test import one_test
@@ -81,7 +81,8 @@ class Asker:
 
     def incidents(self) -> Iterator[tuple[str, Mapping[str, float]]]:
         found = incidents(self.history, self.scope, PERIOD)
-        for one in described(self.history, found, PERIOD):
+        seen = seen_products(self.history, self.scope, PERIOD, found)
+        for one in described(self.history, found, PERIOD, seen):
             if one.history is not None:
                 yield one.incident.lane.test_id, one.history.chances
 

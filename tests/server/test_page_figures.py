@@ -19,6 +19,7 @@ from tests.support.running import Hands, RunningServer, in_thread, running_in_th
 
 AS_OF = "2026-03-20T00:00:00Z"
 PENDING: dict[str, Any] = {"label": "pending", "limit": 100}
+BANDS = ["broken", "flaky", "bench"]
 ROWS = {"limit": 1}  # fewer than there are
 ZONE = "Asia/Kolkata"
 
@@ -62,7 +63,8 @@ def test_each_figure_is_that_of_its_own_route(
         flaked = read(table, {**asked, "broken": "false", **ROWS})
     pending = read("ci-analysis/incidents", {**asked, **PENDING})
     merged = [row for row in pending["items"] if row["onMergeBranch"]]
-    merged.sort(key=lambda row: not row["onMainBranch"])
+    merged.sort(key=lambda row: BANDS.index(row["band"]))
+    of_bands = [[row for row in pending["items"] if row["band"] == band] for band in BANDS]
     assert read("ci-analysis/page", {**asked, "zone": ZONE, **ROWS}) == {
         "days": read("ci-analysis/days", {**asked, "zone": ZONE}),
         "trends": read("ci-analysis/trends", asked),
@@ -70,6 +72,15 @@ def test_each_figure_is_that_of_its_own_route(
         "causesToReview": read("ci-analysis/causes", {**asked, "toReview": "true"})["total"],
         "lostBoards": read("ci-analysis/lost-boards", asked),
         "incidents": {**pending, "items": merged[:INCIDENTS_FIRST], "limit": INCIDENTS_FIRST},
+        "bands": [
+            {
+                "band": band,
+                "incidents": sum(row["onMergeBranch"] for row in rows),
+                "elsewhere": sum(not row["onMergeBranch"] for row in rows),
+                "firstTest": next((row["tests"][0] for row in rows if row["onMergeBranch"]), None),
+            }
+            for band, rows in zip(BANDS, of_bands, strict=True)
+        ],
         "incidentsElsewhere": len(pending["items"]) - len(merged),
         "pendingFailures": read("ci-failures", {**asked, **PENDING})["total"],
         "uncheckedMerges": read("ci-analysis/unchecked-merges", {**asked, **ROWS}),

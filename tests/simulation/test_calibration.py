@@ -11,8 +11,10 @@ import numpy as np
 from hwci.analysis.flaky.onset import Step
 from hwci.analysis.flaky.suspects import Counted
 from hwci.contract.statements import Statement
-from hwci.contract.vocabulary import Claim, Whose
+from hwci.contract.vocabulary import Band, Claim, Whose
 from tests.simulation.calibration.asked import asked
+from tests.simulation.calibration.bands import ABOVE_MIN, CALLED_MAX, bands_of, ranked
+from tests.simulation.calibration.bands import fleet_of as fleet_with_bands
 from tests.simulation.calibration.benches import by_eye, lost_runs
 from tests.simulation.calibration.bisection import (
     Case,
@@ -247,6 +249,17 @@ def test_a_race_on_a_pool_is_no_more_incidents_than_box_by_box() -> None:
     fleets = [simulate(plan, [planted(plan, Kind.RACE, 0.2, seed)], seed) for seed in range(10)]
 
     assert all(pooled(one).incidents <= box_by_box(one).incidents for one in fleets)
+
+
+def test_what_a_bug_broke_stands_above_all_that_is_flaky() -> None:
+    fleets = [ranked(fleet_with_bands(seed)) for seed in range(40)]
+    pairs = [pair for fleet in fleets for pair in fleet.pairs]
+    flaky = bands_of(fleet.flaky for fleet in fleets)
+
+    assert len(pairs) > 100
+    assert sum(pairs) >= ABOVE_MIN * len(pairs)
+    assert len(flaky) > 50
+    assert flaky.count(Band.BROKEN) <= CALLED_MAX * len(flaky)
 
 
 def test_a_sentence_that_names_a_box_that_is_not_planted_is_wrong() -> None:

@@ -18,12 +18,12 @@ from tests.web.reading import csv_button, saved
 
 
 def incidents(demo: Dashboard, org: str) -> list[Any]:
-    """Return what still fails, in the order of the page: on branches of merges first, that of
-    most of them before others.
+    """Return what still fails, in the order of the page: by band, each on branches of merges first,
+    that of most of them before others.
     """
     path = f"/api/orgs/{org}/ci-analysis/incidents?days=90&label=pending&limit=100"
     found = demo.ask(path, demo.token())["items"]
-    return sorted(found, key=lambda one: (not one["onMainBranch"], not one["onMergeBranch"]))
+    return sorted(found, key=lambda one: ["broken", "flaky", "bench"].index(one["band"]))
 
 
 def rows(page: Page) -> Locator:
@@ -178,6 +178,44 @@ def test_the_branch_that_most_merges_went_to_comes_before_newer_incidents_of_oth
 
         expect(rows(page)).to_contain_text(["of-main", "of-release", "of-topic"])
         expect(button).to_have_text("CSV")
+
+
+def fail_in_each_band(benches: Benches) -> None:
+    """Break one test, let six fail once and blame the bench for one, each on a commit of main."""
+    failed = {"outcome": "fail", "attempts": 1, "duration_s": 1.0}
+    announce(benches, "main", "a" * 40)
+    races = [f"race-{number}" for number in range(6)]
+    passed = [{"id": name, **failed, "outcome": "pass"} for name in races]
+    benches.report(run_id=1, branch="main", sha="0" * 40, tests=passed)
+    named = ["power", *races, "crash"]
+    for number, name in enumerate(named, start=2):
+        verdict = "infra" if name == "power" else "device"
+        sha = f"{number:040x}"
+        tests = [{"id": name, "verdict": verdict, **failed}]
+        benches.report(run_id=number, branch="main", sha=sha, tests=tests)
+
+
+def test_broken_tests_are_rows_and_the_other_bands_are_a_line_each_that_unfolds(
+    page: Page, tmp_path: Path
+) -> None:
+    with site(page, tmp_path) as own:
+        fail_in_each_band(own.benches)
+        own.open("metrics")
+        expect(rows(page)).to_contain_text(["crash"])
+        flaky = page.get_by_role("button", name="Probably flaky 6")
+        bench = page.get_by_role("button", name="Blamed on the bench 1")
+        expect(page.locator(".one-band").first).to_contain_text(re.compile("race-. and 5 others"))
+        expect(page.locator(".one-band").last).to_contain_text("power")
+
+        flaky.click()  # the page has some of its rows only
+
+        races = page.locator(".one-band").first.locator("tbody > tr")
+        expect(races).to_contain_text(["race-"] * 6)
+        expect(rows(page)).to_have_count(7)
+        bench.click()
+        expect(rows(page).last).to_contain_text("power")
+        flaky.click()
+        expect(rows(page)).to_contain_text(["crash", "power"])
 
 
 def test_where_all_are_shown_anyway_there_is_no_switch_that_shows_them(

@@ -44,6 +44,7 @@ def incident_row(described: Described, most: int) -> Incident:
         passes_on=tuple(described.passes_on[:most]),
         passes_on_total=len(described.passes_on),
         only_box=described.only_box,
+        band=described.band,
         look_first=described.look_first,
         suspects_differ=described.suspects_differ,
         history=_certain(described),

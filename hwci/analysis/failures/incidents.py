@@ -12,11 +12,13 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import chain, islice
+from operator import itemgetter
 from types import MappingProxyType
 from typing import NamedTuple
 from uuid import UUID
 
 from hwci.analysis.benches.lost_runs import LostBoards
+from hwci.analysis.failures.bands import Counts, band_of
 from hwci.analysis.failures.look_first import Evidence, PassedBefore, look_first
 from hwci.analysis.failures.one_cause import (
     Caused,
@@ -31,7 +33,7 @@ from hwci.analysis.flaky.suspects import SeenProduct, Since
 from hwci.analysis.outcomes import RecordedRuns
 from hwci.contract.failures.incidents import Merged
 from hwci.contract.runs.commits import ChangeList, Commit
-from hwci.contract.vocabulary import Label, Outcome, Verdict
+from hwci.contract.vocabulary import Band, Label, Outcome, Verdict
 from hwci.engine.facts import FailureKey, Lane, Product, TestKey
 from hwci.engine.history import Episode, Failure, History, Scope
 from hwci.engine.periods import Period
@@ -194,6 +196,22 @@ class Failures(NamedTuple):
             return ()
         return [*dict.fromkeys(test for it in self.all for test in self.lost[it.key])]
 
+    @property
+    def verdicts(self) -> frozenset[Verdict]:
+        """The verdicts of the harness, of each commit on which something of it failed."""
+        return frozenset(failure.first.verdict for failure in self.all)
+
+    @property
+    def failed(self) -> Mapping[str, int]:
+        """In so many runs each test failed, on all boxes, without those that tell nothing of the
+        firmware.
+        """
+        runs = Counter[str]()
+        for failure in self.all:
+            if failure.first.verdict is not Verdict.INFRA and not self._is_behind_loss(failure):
+                runs[failure.key.lane.test_id] += failure.items
+        return runs
+
     def _is_behind_loss(self, failure: Failure) -> bool:
         return failure.key.lane.test_id not in self.lost.get(
             failure.key, [failure.key.lane.test_id]
@@ -205,10 +223,10 @@ class Described(NamedTuple):
     after the first one within a run, which failed too. `passes_on`: the other boxes, by name, on
     which a test of it passed on one of its failing commits, and none failed on one. `only_box`: it
     fails on one box, and no other ran one of its tests in the period. `merged`: None if no report
-    or merge tells that it was. `look_first`: None if it is resolved. `suspects_differ`, with which
-    it ends: why its suspects are others than "Broken by" of one of its failures names; None if they
-    are not. `history`: since when the test that failed first fails, by all its runs of the period;
-    None if they do not tell, or tell of another time.
+    or merge tells that it was. `band` and `look_first`: None if it is resolved. `suspects_differ`,
+    with which it ends: why its suspects are others than "Broken by" of one of its failures names;
+    None if they are not. `history`: since when the test that failed first fails, by all its runs of
+    the period; None if they do not tell, or tell of another time.
     """
 
     incident: Incident
@@ -217,6 +235,7 @@ class Described(NamedTuple):
     passes_on: Sequence[str]
     only_box: bool
     merged: Merged | None
+    band: Band | None
     look_first: str | None
     suspects_differ: str | None
     history: Since | None
@@ -302,13 +321,10 @@ def failures_by_incident(history: History, incidents: Sequence[Incident]) -> lis
     return [Failures([*islice(members, len(incident.failed))]) for incident in incidents]
 
 
-def failures_of(
-    history: History, scope: Scope, period: Period, incidents: Sequence[Incident]
-) -> int:
+def failures_of(history: History, scope: Scope, period: Period, of_each: Sequence[Failures]) -> int:
     """Count the failures of incidents one by one, as their list does: those that failed in the
     period. The first and the last run of nearly all of them say so.
     """
-    of_each = failures_by_incident(history, incidents)
     failures = [failure for failures in of_each for failure in failures.all]
     unsure = [
         failure.id
@@ -322,10 +338,59 @@ def failures_of(
     return len(failures) - sum(failure_id not in items for failure_id in unsure)
 
 
+def seen_products(
+    history: RecordedRuns, scope: Scope, period: Period, incidents: Sequence[Incident]
+) -> Mapping[Product, SeenProduct]:
+    """Return the runs of a period of the products of these incidents."""
+    wanted = {incident.product for incident in incidents}
+    outcomes = history.outcomes(scope, period) if wanted else ()
+    return {runs.product: SeenProduct(history, runs) for runs in outcomes if runs.product in wanted}
+
+
+class Banded(NamedTuple):
+    """A pending incident with its failures and its band."""
+
+    incident: Incident
+    failures: Failures
+    band: Band
+
+
+def by_harm(
+    history: RecordedRuns,
+    incidents: Sequence[Incident],
+    seen: Mapping[Product, SeenProduct],
+) -> list[Banded]:
+    """Return pending incidents, which come the last to begin first, in the order of their list
+    (semantics, 17.3).
+    """
+    bands, order = list(Band), []
+    for incident, of in zip(incidents, failures_by_incident(history, incidents), strict=True):
+        history.check_time()
+        band = _band(of, seen.get(incident.product))
+        branch = incident.on_main_branch, incident.on_merge_branch
+        harm = len(incident.boxes) * len(of.shas) * (1 + of.reruns)
+        place = [not merged for merged in branch], bands.index(band), -harm
+        order.append((place, Banded(incident, of, band)))
+    return [banded for _, banded in sorted(order, key=itemgetter(0))]
+
+
+def _band(failures: Failures, runs: SeenProduct | None) -> Band:
+    told = _told(failures, runs)
+    tried = {} if runs is None else runs.first_attempts
+    return band_of(Counts(told.verdicts, bool(told.lost_at), told.failed, tried))
+
+
+def _told(failures: Failures, runs: SeenProduct | None) -> Failures:
+    return failures if runs is None else failures._replace(lost=runs.lost_boards)
+
+
 def described(
-    history: RecordedRuns, incidents: Sequence[Incident], period: Period
+    history: RecordedRuns,
+    incidents: Sequence[Incident],
+    period: Period,
+    seen: Mapping[Product, SeenProduct],
 ) -> list[Described]:
-    """Describe incidents of a period."""
+    """Describe incidents of a period. `seen`: the runs of their products."""
     failures = failures_by_incident(history, incidents)
     attempts = history.failed_attempts([failure.id for of in failures for failure in of.all])
     others = history.elsewhere([[failure.key for failure in of.all] for of in failures])
@@ -333,13 +398,8 @@ def described(
     passed = _passed_before(
         history, [incident for incident in incidents if incident.label is Label.PENDING]
     )
-    seen = {
-        runs.product: SeenProduct(history, runs)
-        for product in {incident.product for incident in incidents}
-        for runs in history.outcomes(Scope(*product), period)
-    }
-    for product, of_product in seen.items():
-        here = [it for it in incidents if it.product == product]
+    for product in {incident.product for incident in incidents} & seen.keys():
+        here, of_product = [it for it in incidents if it.product == product], seen[product]
         of_product.suggest([it.lane.test_id for it in here if it.lane.branch == of_product.branch])
     differing, rows = _differing(history, incidents), []
     for incident, of, elsewhere, differ in zip(incidents, failures, others, differing, strict=True):
@@ -347,16 +407,18 @@ def described(
         retries = sum(attempts[failure.id] for failure in of.all) - of.runs
         passes_on = _passes_on(incident, elsewhere)
         only_box = len(_boxes_of(incident, ran_on)) == 1
-        merged, looked = _merged(history, incident), None
+        merged, band, looked = _merged(history, incident), None, None
         if incident.label is Label.PENDING:
             before = passed.get(incident.first.id)
             runs = seen.get(incident.product)
-            told = of if runs is None else of._replace(lost=runs.lost_boards)
+            band, told = _band(of, runs), _told(of, runs)
             looked = look_first(_evidence(incident, told, passes_on, before, merged))
             looked = looked if differ is None else f"{looked}. {differ}"
         since = _since(incident, seen.get(incident.product))
         rows.append(
-            Described(incident, of, retries, passes_on, only_box, merged, looked, differ, since)
+            Described(
+                incident, of, retries, passes_on, only_box, merged, band, looked, differ, since
+            )
         )
     return rows
 
@@ -391,7 +453,7 @@ def failing_incidents(
         for incident in incidents(history, scope, period, Label.PENDING)
         if test_id in incident.tests
     ]
-    return described(history, pending, period)
+    return described(history, pending, period, seen_products(history, scope, period, pending))
 
 
 def _ran_on(
@@ -465,7 +527,7 @@ def _evidence(
         box=first.key.lane.box_key,
         boxes=incident.boxes,
         is_elsewhere=bool(passes_on),
-        verdicts=frozenset(failure.first.verdict for failure in failures.all),
+        verdicts=failures.verdicts,
         runs=failures.told_runs,
         lost_at=failures.lost_at,
         suspects=incident.suspects,

@@ -383,13 +383,14 @@ class SeenProduct:
         return {commit.sha: at for at, commit in enumerate(self.order)}
 
     @cached_property
-    def _tried(self) -> Mapping[str, FirstAttempts]:
+    def first_attempts(self) -> Mapping[str, FirstAttempts]:
+        """Those of each test, in the runs that tell something of the firmware."""
         return self.trials.first_attempts()
 
     @cached_property
     def _alike(self) -> Counter[FirstAttempts]:
         """How many tests have the same counts."""
-        return Counter(self._tried.values())
+        return Counter(self.first_attempts.values())
 
     @cached_property
     def lost_boards(self) -> LostBoards:
@@ -439,7 +440,7 @@ class SeenProduct:
 
     def rates(self, test_id: str) -> Rates:
         """Return the rates that a test with runs may have, beside what the other tests do."""
-        return rates_beside(self._alike - Counter([self._tried[test_id]]))
+        return rates_beside(self._alike - Counter([self.first_attempts[test_id]]))
 
     def suspect(self, row: FlakyTest, rate: Share) -> Suspect:
         """Return what the runs of a test suggest."""

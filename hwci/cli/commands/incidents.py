@@ -18,7 +18,7 @@ from hwci.cli.session.listing import listing_of_a_period
 from hwci.cli.terminal import options, render, tables
 from hwci.client.explained import command_error
 from hwci.contract.runs.commits import MAY_HAVE_BROKEN
-from hwci.contract.vocabulary import Label, ReviewAction
+from hwci.contract.vocabulary import BANDS, Label, ReviewAction
 from hwci.said import counted, short, shortest
 from hwci.wire import limits
 
@@ -183,6 +183,7 @@ def _layout(view: tables.View) -> "tables.Layout[Incident]":
             column("Branch", lambda row: row.branch, spare=True),
             column("Merged to", _merged, spare=True),
             column("Label", lambda row: row.label),
+            column("Band", lambda row: "" if row.band is None else BANDS.get(row.band, row.band)),
             column("Tests", lambda row: _some(row.tests, row.tests_total)),
             column("Boxes", _boxes),
             column("Commits", lambda row: str(row.commits), right=True, spare=True),
@@ -195,8 +196,9 @@ def _layout(view: tables.View) -> "tables.Layout[Incident]":
         "id repoKey suite branch onMergeBranch label since lastFailedAt testsTotal boxesTotal"
         " passesOnTotal failuresTotal commits times firstCommit.sha firstCommit.subject"
         " suspects.from suspects.to fixSha runs reruns retries mergedInto.branch"
-        " mergedInto.passing mergedInto.failing mergedInto.notRun onMainBranch onlyBox lookFirst"
-        " suspectsDiffer history.sha history.chance history.says tests boxes passesOn verdicts",
+        " mergedInto.passing mergedInto.failing mergedInto.notRun onMainBranch onlyBox band"
+        " lookFirst suspectsDiffer history.sha history.chance history.says tests boxes passesOn"
+        " verdicts",
         "No failure in this period, or each is a flake. Look further back with --days.",
         _notes,
     )

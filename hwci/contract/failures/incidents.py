@@ -9,7 +9,7 @@ from uuid import UUID
 from hwci.contract.runs.commits import BrokenBy, CommitSubject
 from hwci.contract.shape import Open, shape
 from hwci.contract.statements import Certainty
-from hwci.contract.vocabulary import Label, Verdict
+from hwci.contract.vocabulary import Band, Label, Verdict
 
 
 @shape
@@ -50,8 +50,9 @@ class Incident:
     test that had failed before on that commit and box, and failed again; `retries`: attempts after
     the first one within a run, which failed too. `passes_on`: other boxes of the product on which a
     test of it passed on one of its failing commits, and none failed; `only_box`: it fails on one
-    box, and no other ran one of its tests in the period. `look_first`: where to look first, the
-    commit or the bench, or which run would tell; null if it is resolved. `history`: since which
+    box, and no other ran one of its tests in the period. `band`: whether it is likely `broken` or
+    `flaky`, or blamed on the `bench`; null if it is resolved. `look_first`: where to look first,
+    the commit or the bench, or which run would tell; null if it is resolved. `history`: since which
     commit the test that failed first fails, by all its runs, beside `suspects`, which the rules
     have; null if they do not tell, or tell of another time. `merged_into`: null for an
     incident that is resolved or on a branch that merges went to, and where nothing tells that it
@@ -84,6 +85,7 @@ class Incident:
     passes_on: tuple[str, ...]
     passes_on_total: int
     only_box: bool
+    band: Open[Band] | None
     look_first: str | None
     suspects_differ: str | None
     history: Certainty | None = None

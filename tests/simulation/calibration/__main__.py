@@ -7,6 +7,7 @@ from pathlib import Path
 from time import monotonic
 
 from tests.simulation.calibration import (
+    bands,
     benches,
     bisection,
     boards,
@@ -28,6 +29,7 @@ PARTS = (
     benches,
     shares,
     incidents,
+    bands,
     lost,
     bisection,
     statements,

@@ -1,17 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
 """Incidents of a period (contract, "Answers beside the rules")."""
 
+from collections.abc import Mapping
 from functools import partial
 
 from hwci.analysis.failures.incident_rows import incident_row
 from hwci.analysis.failures.incidents import (
     Incident,
+    by_harm,
     described,
     failures_by_incident,
     incidents,
+    seen_products,
 )
+from hwci.analysis.flaky.suspects import SeenProduct
 from hwci.contract.failures import incidents as shapes
 from hwci.contract.shape import ListPage
+from hwci.contract.vocabulary import Label
+from hwci.engine.facts import Product
 from hwci.engine.history import Listing
 from hwci.server.services.access import Viewer
 from hwci.server.services.analysis.asking import Analysis, Answers, Asked
@@ -27,10 +33,16 @@ class Incidents(Analysis):
     async def incidents(
         self, viewer: Viewer, query: IncidentsQuery, tags: Tags
     ) -> ListPage[shapes.Incident] | None:
-        """List the incidents with a failure in the period, the last to begin first."""
+        """List the incidents with a failure in the period, the last to begin first; pending ones
+        by harm.
+        """
 
         def work(about: Asked) -> ListPage[shapes.Incident]:
-            return rows_of(about, query, query.slice_of(incidents_of(about, query)))
+            rows = incidents_of(about, query)
+            seen = seen_products(*about, rows)
+            if query.label is Label.PENDING:
+                rows = [banded.incident for banded in by_harm(about.history, rows, seen)]
+            return rows_of(about, query, query.slice_of(rows), seen)
 
         return await self._answer(viewer, query, work, tags)
 
@@ -58,8 +70,13 @@ def incidents_of(about: Asked, query: IncidentsQuery) -> list[Incident]:
 
 
 def rows_of(
-    about: Asked, query: IncidentsQuery, shown: Listing[Incident]
+    about: Asked,
+    query: IncidentsQuery,
+    shown: Listing[Incident],
+    seen: Mapping[Product, SeenProduct],
 ) -> ListPage[shapes.Incident]:
-    """Return the page of these incidents that a query asks for."""
-    rows = Listing(described(about.history, shown.items, about.period), shown.total)
+    """Return the page of these incidents that a query asks for. `seen`: the runs of their
+    products.
+    """
+    rows = Listing(described(about.history, shown.items, about.period, seen), shown.total)
     return query.page_of(rows, partial(incident_row, most=limits.INCIDENT_MAX))

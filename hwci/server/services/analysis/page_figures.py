@@ -5,12 +5,14 @@ This module decides what of them moves with the clock. Each figure is decided wh
 has it.
 """
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import cached_property
+from itertools import chain
 from typing import NamedTuple, TypeVar
 
 from hwci.analysis.failures.causes import causes_of
-from hwci.analysis.failures.incidents import failures_of
+from hwci.analysis.failures.incidents import by_harm, failures_of, seen_products
 from hwci.analysis.periods.days import tiles_by_day
 from hwci.analysis.periods.trends import trends
 from hwci.contract.failures.causes import Cause
@@ -18,7 +20,7 @@ from hwci.contract.failures.incidents import Incident
 from hwci.contract.flaky.flaky_tests import FlakyTest
 from hwci.contract.page import page_figures as shapes
 from hwci.contract.shape import ListPage
-from hwci.contract.vocabulary import FailureClass
+from hwci.contract.vocabulary import Band, FailureClass
 from hwci.engine.calendar import calendar_days
 from hwci.engine.history import Listing, OutOfTimeError
 from hwci.engine.page.failures import Suspected, with_suspects
@@ -93,6 +95,7 @@ class PageFigures(Analysis):
                 causes_to_review=to_review,
                 lost_boards=lost,
                 incidents=failing and failing.incidents,
+                bands=failing and failing.bands,
                 incidents_elsewhere=failing and failing.elsewhere,
                 pending_failures=failing and failing.failures,
                 unchecked_merges=merges,
@@ -170,22 +173,39 @@ class _Resolved:
 
 
 class _Failing(NamedTuple):
-    """What still fails: its first incidents, how many are on branches that no merge went to, and
-    how many failures all of them are.
+    """What still fails: its first incidents, how many each band has, how many are on branches that
+    no merge went to, and how many failures all of them are.
     """
 
     incidents: ListPage[Incident]
+    bands: tuple[shapes.BandCount, ...]
     elsewhere: int
     failures: int
 
 
 def _failing(about: Asked, query: IncidentsQuery) -> _Failing:
     pending = incidents_of(about, query)
-    merged = [incident for incident in pending if incident.on_merge_branch]
-    merged.sort(key=lambda incident: not incident.on_main_branch)
-    shown = query.slice_of(merged)
-    rows = rows_of(about, query, Listing(shown.items, len(pending)))
-    return _Failing(rows, len(pending) - len(merged), failures_of(*about, pending))
+    seen = seen_products(*about, pending)
+    ranked = by_harm(about.history, pending, seen)
+    merged = {
+        band: [it.incident for it in ranked if it.band is band and it.incident.on_merge_branch]
+        for band in Band
+    }
+    all_of = Counter(it.band for it in ranked)
+    bands = [
+        shapes.BandCount(
+            band=band,
+            incidents=len(rows),
+            elsewhere=all_of[band] - len(rows),
+            first_test=rows[0].tests[0] if rows else None,
+        )
+        for band, rows in merged.items()
+    ]
+    shown = query.slice_of([*chain.from_iterable(merged.values())])
+    rows = rows_of(about, query, Listing(shown.items, len(pending)), seen)
+    elsewhere = sum(band.elsewhere for band in bands)
+    failures = failures_of(*about, [it.failures for it in ranked])
+    return _Failing(rows, tuple(bands), elsewhere, failures)
 
 
 def _flaky(about: Asked, query: FlakyQuery) -> ListPage[FlakyTest]:

@@ -2,6 +2,11 @@
 // Words that the terminal shows too. `python -m docs.generate` writes this file from
 // hwci/contract: each constant that a script imports of it.
 
+export const BANDS = {
+  "broken": "Broken",
+  "flaky": "Probably flaky",
+  "bench": "Blamed on the bench"
+};
 export const BOX_IS_REMOVED = "is removed, and its key stopped. Its runs stay.";
 export const CHANGES_UNKNOWN = "The changes under test are unknown";
 export const CLASSES = {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // What fails now, a row for each incident: failures that one cause explains (contract, "Answers beside the
-// rules"). Those on the branch with most merges come first, then those on other branches that merges went to; the rest
-// are shown when they are asked for.
+// rules"), in their order: broken ones as rows, probably flaky ones and those that are blamed on the bench folded to a
+// line each. Those on branches that no merge went to are shown when they are asked for.
 
 import { addressOf, change } from "../../address.js";
 import { useAnswer } from "../../asking.js";
 import { count, counted } from "../../format.js";
-import { html } from "../../html.js";
-import { Failed } from "../../parts/notices/notice.js";
+import { html, useId, useState } from "../../html.js";
+import { Failed, Waiting } from "../../parts/notices/notice.js";
 import { LEFT_OUT } from "./first_page.js";
 import { productColumn } from "../../parts/frame/scope.js";
 import { BoxLink, HistoryLink } from "../../parts/values/past.js";
@@ -16,29 +16,57 @@ import { PlainTable } from "../../parts/table/table.js";
 import { Suspects } from "../../parts/values/suspects.js";
 import { LongName, Sha, Subject, Time } from "../../parts/values/values.js";
 import { verdict } from "../../parts/values/words.js";
-import { MAY_HAVE_BROKEN } from "../../words.js";
+import { BANDS, MAY_HAVE_BROKEN } from "../../words.js";
 
 const MOST = 100; // incidents, where all are asked for
 const NAMED = 2; // boxes of a line
 const NONE = "No test is failing: each one that failed in this period has passed since.";
 const NOTHING_RAN = "No run of this period was reported, so nothing is known to fail.";
+const NONE_BROKEN = "No test is broken, as far as its runs tell.";
 const NONE_THERE = "No test is failing on a branch that merges of this period went to.";
 
 /** The section. `figures`: of the page, which has the first incidents; children: below the incidents. */
 export function FailingNow({ figures, address, orgId, scope, page, reviews, several, children }) {
+  const [turned, setTurned] = useState([]); // bands that were unfolded, or folded where all are shown
   const isAll = address.query.get("failing") === "all";
   const path = `/api/orgs/${orgId}/ci-analysis/incidents`;
   const query = { ...scope, label: "pending" };
-  const all = useAnswer(isAll ? path : null, { ...query, limit: MOST }, reviews.turn);
   const first = figures.data?.incidents;
-  const data = isAll ? (all.data ?? first) : first;
-  const { error, again } = isAll && all.error ? all : figures;
-  if (!data || (isAll && all.error)) {
+  const bands = figures.data?.bands ?? [];
+  const elsewhere = figures.data?.incidentsElsewhere ?? 0;
+  const isMore = isAll || bands.some((one) => turned.includes(one.band) && rowsOf(first.items, one).length < one.incidents);
+  const all = useAnswer(isMore ? path : null, { ...query, limit: MOST }, reviews.turn);
+  const data = isMore ? (all.data ?? first) : first;
+  const { error, again } = isMore && all.error ? all : figures;
+  if (!data || (isMore && all.error)) {
     const instead = error ? html`<${Failed} error=${error} again=${again} />` : figures.data && LEFT_OUT;
     return instead && html`<${Section} title="Failing now" anchor="failing">${instead}${children}<//>`;
   }
-  const rows = data.items.toSorted((one, other) => placeOf(one) - placeOf(other));
-  const columns = [
+  const columns = columnsOf(page, several, orgId);
+  const items = isAll ? data.items : data.items.filter((row) => row.onMergeBranch);
+  const [broken, ...folded] = (figures.data?.bands ?? bandsOf(items)).map((one) => ({
+    ...one,
+    rows: rowsOf(items, one),
+    total: one.incidents + (isAll ? one.elsewhere : 0),
+    isOpen: turned.includes(one.band) !== isAll,
+  }));
+  const turn = (band) => setTurned(turned.includes(band) ? turned.filter((one) => one !== band) : [...turned, band]);
+  const table = { name: "failing-now", columns, rowKey: (row) => row.id };
+  const none = data.total === 0 ? (page.tiles.infraRuns.total ? NONE : NOTHING_RAN) : items.length ? NONE_BROKEN : NONE_THERE;
+  return html`<${Section} title="Failing now" total=${data.total} anchor="failing">
+    ${broken.rows.length > 0
+      ? html`<${PlainTable} ...${table} label="Failing now" rows=${broken.rows} saves=${{ path, query, total: data.total }} />`
+      : html`<p class="empty">${none}</p>`}
+    ${folded.filter(({ total }) => total > 0).map((one) => html`<${Folded} key=${one.band} ...${one} table=${table}
+      isLoading=${isMore && !all.data} onTurn=${() => turn(one.band)} />`)}
+    ${first?.total > first?.items.length && html`<${All} isAll=${isAll} total=${data.total} elsewhere=${elsewhere} />`}
+    ${isMore && data.total > MOST && html`<p class="quiet">The first ${count(MOST)} of ${count(data.total)}.</p>`}
+    ${children}
+  <//>`;
+}
+
+function columnsOf(page, several, orgId) {
+  return [
     { key: "tests", title: "Test and box", name: true, cell: (row) => html`${tests(row, orgId)}${mergedTo(row)}` },
     ...productColumn(page.product, several),
     { key: "since", fields: ["since", "firstCommit", "commits"], title: "Failing since", cell: since },
@@ -46,22 +74,29 @@ export function FailingNow({ figures, address, orgId, scope, page, reviews, seve
     { key: "verdicts", title: "Harness verdict", cell: ({ verdicts }) => verdicts.map(verdict) },
     { key: "again", fields: ["reruns", "retries"], title: "Run again", cell: runAgain },
   ];
-  const elsewhere = figures.data?.incidentsElsewhere ?? 0;
-  return html`<${Section} title="Failing now" total=${data.total} anchor="failing">
-    ${rows.length > 0
-      ? html`<${PlainTable} name="failing-now" label="Failing now" columns=${columns} rows=${rows}
-          saves=${{ path, query, total: data.total }} rowKey=${(row) => row.id} />`
-      : html`<p class="empty">${data.total ? NONE_THERE : page.tiles.infraRuns.total ? NONE : NOTHING_RAN}</p>`}
-    ${first?.total > first?.items.length && html`<${All} isAll=${isAll} total=${data.total} elsewhere=${elsewhere} />`}
-    ${isAll && data.total > MOST && html`<p class="quiet">The ${count(MOST)} that began last.</p>`}
-    ${children}
-  <//>`;
 }
 
-/** Where the branch of an incident stands in the order; within it, the last to begin is first. */
-function placeOf({ onMainBranch, onMergeBranch }) {
-  if (onMainBranch) return 0;
-  return onMergeBranch ? 1 : 2;
+/** How many rows each band has, where the figures of the page were left out. */
+function bandsOf(rows) {
+  return Object.keys(BANDS).map((band) => ({ band, incidents: rowsOf(rows, { band }).length, elsewhere: 0, firstTest: null }));
+}
+
+function rowsOf(rows, { band }) {
+  return rows.filter((row) => row.band === band);
+}
+
+/** A band in one line, unfolded to its rows. */
+function Folded({ band, rows, total, firstTest, table, isOpen, isLoading, onTurn }) {
+  const id = useId();
+  const others = total > 1 ? ` and ${counted(total - 1, "other")}` : "";
+  return html`<div class="one-band">
+    <button type="button" class="fold" aria-expanded=${isOpen ? "true" : "false"} aria-controls=${id} onClick=${onTurn}>
+      ${BANDS[band]} <span class="total">${count(total)}</span></button>
+    ${!isOpen && firstTest && html` <span class="quiet"><${LongName} name=${firstTest} />${others}</span>`}
+    <div id=${id} hidden=${!isOpen}>${isOpen && (isLoading && rows.length < total
+      ? html`<${Waiting} />`
+      : html`<${PlainTable} ...${table} label=${BANDS[band]} rows=${rows} />`)}</div>
+  </div>`;
 }
 
 function All({ isAll, total, elsewhere }) {
