@@ -116,8 +116,8 @@ class Boxes(Protocol):
     def box(self, org_id: UUID, box_id: UUID) -> Box | None:
         """Return a box by id."""
 
-    def box_by_key(self, digest: bytes) -> Box | None:
-        """Return the box whose key has this digest."""
+    def box_by_key(self, digest: bytes) -> tuple[Box, Organization] | None:
+        """Return the box whose key has this digest, and its organization."""
 
     def box_by_install(self, digest: bytes) -> Box | None:
         """Return the box whose unused install token has this digest, expired or not."""

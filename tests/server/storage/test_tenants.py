@@ -90,6 +90,9 @@ def record_everything(writer: Transaction) -> None:
     writer.remove_membership(ACME.id, ADA.id)
     writer.users_apart()
     writer.erase_user(BOB)
+    writer.set_erase_at(ACME.id, NOON)
+    writer.organizations_to_erase(NOON)
+    writer.drop_organization(ACME.id, 9_999)
 
 
 def record_people(writer: Transaction) -> None:
