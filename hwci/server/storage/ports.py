@@ -351,6 +351,9 @@ class RecordsWriter(Records, Protocol):
         one. The rules are read as `known_failures` of a history.
         """
 
+    def rename_rule_maker(self, org_id: UUID, by: Actor) -> None:
+        """Keep the name of who made them with the rules of this id."""
+
     def remove_known_failure(self, org_id: UUID, rule_id: UUID) -> KnownFailure | None:
         """Delete a rule and return it; None if there is none."""
 
