@@ -481,6 +481,12 @@ def create_org(name: str) -> Call[OrganizationAnswer]:
 def get_org(org_id: Id, /) -> Call[OrganizationAnswer]:
     """Show an organization."""
 
+def delete_org(org_id: Id, /) -> Call[OrganizationAnswer]:
+    """Delete an organization: it closes at once, and all of it goes 7 days later."""
+
+def undelete_org(org_id: Id, /) -> Call[OrganizationAnswer]:
+    """Undo the deletion of an organization."""
+
 def audit_log(org_id: Id, /, **query: Unpack[PageFields]) -> Call[ListPage[AuditEntryAnswer]]:
     """List the audit log: who did what, newest first."""
 

@@ -209,6 +209,12 @@ class Orgs:
     def get(self) -> OrganizationAnswer:
         """Show an organization."""
 
+    def delete(self) -> OrganizationAnswer:
+        """Delete an organization: it closes at once, and all of it goes 7 days later."""
+
+    def undelete(self) -> OrganizationAnswer:
+        """Undo the deletion of an organization."""
+
     def audit_log(self, **query: Unpack[PageFields]) -> Listing[AuditEntryAnswer]:
         """List the audit log: who did what, newest first."""
 
@@ -611,6 +617,12 @@ class AsyncOrgs:
 
     async def get(self) -> OrganizationAnswer:
         """Show an organization."""
+
+    async def delete(self) -> OrganizationAnswer:
+        """Delete an organization: it closes at once, and all of it goes 7 days later."""
+
+    async def undelete(self) -> OrganizationAnswer:
+        """Undo the deletion of an organization."""
 
     async def audit_log(self, **query: Unpack[PageFields]) -> AsyncListing[AuditEntryAnswer]:
         """List the audit log: who did what, newest first."""

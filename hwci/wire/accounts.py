@@ -163,9 +163,12 @@ class SignedIn(TokenPair):
 
 
 class OwnOrganization(OrganizationRole):
-    """An organization of `GET /api/auth/me`."""
+    """An organization of `GET /api/auth/me`. `erase_at`: it is deleted, and all of it goes then;
+    null: it is not.
+    """
 
     ci_metrics_enabled: bool
+    erase_at: Time | None
 
 
 class Me(Answer):

@@ -34,6 +34,7 @@ class Who(Enum):
     READER = "member or reader key"
     FOLLOWER = "member or reader key, by the header or by the first frame"
     ADMIN = "owner or admin"
+    OWNER = "owner"
     READER_KEY = "reader key"
     CI_KEY = "CI key"
     BOX = "box key"
@@ -54,6 +55,7 @@ _ERRORS_OF_CALLER: dict[Who, set[int]] = {
     Who.READER: {401, 404, 403},
     Who.FOLLOWER: {401, 404, 403},
     Who.ADMIN: {401, 404, 403},
+    Who.OWNER: {401, 404, 403},
     Who.READER_KEY: {401},
     Who.CI_KEY: {401, 403},
     Who.BOX: {401},
@@ -75,8 +77,9 @@ class Endpoint:
     `client.failures.list(…)`. `body`, `query`, `answer`: their models, None where there is none.
 
     `also`: errors beside those that follow from the rest. `metrics`: only while CI Metrics is
-    enabled. `media`: the content type of an answer that is not JSON, `text/event-stream` or none
-    at all. `reads`: a POST that keeps nothing. `bodiless`: the body may be left out.
+    enabled. `deleted`: also while the organization is deleted and can come back. `media`: the
+    content type of an answer that is not JSON, `text/event-stream` or none at all. `reads`: a POST
+    that keeps nothing. `bodiless`: the body may be left out.
     `tagged`: answers have an `ETag`, and a caller that has one already gets 304.
     `whole_body`: a program passes the body as a whole, not field by field.
     `repeatable`: the request may be sent twice.
@@ -95,6 +98,7 @@ class Endpoint:
     status: int = 200
     also: tuple[int, ...] = ()
     metrics: bool = False
+    deleted: bool = False
     body_bytes: int = limits.BODY_BYTES
     own_limit: OwnLimit | None = None
     media: str = "application/json"

@@ -190,6 +190,9 @@ LOST_RUNS_KEPT = timedelta(days=7)
 INVITES_KEPT = timedelta(days=30)
 """An invitation is kept for this time after it was used or expired."""
 
+ORGANIZATION_GRACE = timedelta(days=7)
+"""An owner undoes the deletion of an organization for this time; then all of it goes."""
+
 STREAMS_PER_USER = 10
 """Streams that one person or reader key follows at a time."""
 STREAMS_PER_SERVER = 200

@@ -398,6 +398,36 @@ def test_an_organization_that_is_not_ones_own_is_refused(signed_in: Command) -> 
     assert "404" in err
 
 
+def test_an_organization_is_deleted_after_it_was_said_what_goes_and_comes_back(
+    signed_in: Command, server: RunningServer
+) -> None:
+    refused = signed_in("orgs", "delete", ORGANIZATION)
+    assert (refused.code, refused.out) == (2, "")
+    for word in ("runs", "failures", "reviews", "keys", "webhooks", "memberships"):
+        assert word in refused.err
+    assert f"hwci admin export '{ORGANIZATION}' FILE.db" in refused.err
+    assert f"hwci orgs delete '{ORGANIZATION}' --yes" in refused.err
+    assert signed_in("metrics").code == 0
+
+    deleted = signed_in("orgs", "delete", ORGANIZATION, "--yes")
+    assert deleted.code == 0
+    assert f"  hwci orgs undelete {server.org_id}\n" in deleted.err
+    closed = signed_in("metrics")
+    assert closed.code == 1
+    assert "The organization is deleted; until 20" in closed.err
+    assert "deleted: all of it goes 20" in signed_in("orgs", "show").out
+    assert "deleted" in signed_in("orgs", "list").out
+
+    undone = signed_in("orgs", "undelete", ORGANIZATION)
+    assert (undone.code, undone.err) == (
+        0,
+        f"{ORGANIZATION} is open again; its keys and pages work as before.\n",
+    )
+    assert signed_in("metrics").code == 0
+    assert "deleted" not in signed_in("orgs", "show").out
+    assert signed_in("orgs", "undelete", ORGANIZATION).code == 1
+
+
 def test_with_two_organizations_one_has_to_be_named(signed_in: Command) -> None:
     code, out, err = signed_in("orgs", "create", "Second")
     second = out.strip()
@@ -413,7 +443,7 @@ def test_with_two_organizations_one_has_to_be_named(signed_in: Command) -> None:
     assert code == 4
     assert "CI Metrics is not enabled for this organization" in err
     listed = signed_in("orgs", "list", "--output", "csv").out.splitlines()
-    assert listed[0] == "id,name,role,ciMetricsEnabled,createdAt"
+    assert listed[0] == "id,name,role,ciMetricsEnabled,createdAt,eraseAt"
     assert len(listed) == 3
     assert ",true," in listed[1] + listed[2]
     assert ",false," in listed[1] + listed[2]

@@ -54,6 +54,8 @@ CONTRACT = {
     "orgs list",
     "orgs create",
     "orgs show",
+    "orgs delete",
+    "orgs undelete",
     "orgs audit-log",
     "members list",
     "members role",

@@ -36,6 +36,7 @@ class By(Enum):
     MEMBER = "member"
     READER = "member or reader key"
     ADMIN = "admin"
+    OWNER = "owner"
     FOLLOWER = "member or reader key, by the header or the first frame"
     READER_KEY = "reader key"
     CI = "CI key"
@@ -64,6 +65,10 @@ def review(action: str, thing: str) -> Undo:
         tell(world.server.url, "POST", path, bearer(tenant.owner))
 
     return again
+
+
+def undeleted(world: World, tenant: Tenant) -> None:
+    tell(world.server.url, "POST", f"{tenant.path}/undelete", bearer(tenant.owner))
 
 
 def spare_again(world: World, tenant: Tenant) -> None:
@@ -189,6 +194,8 @@ ROWS = {
     "GET /api/orgs": Row(By.USER, 200),
     "POST /api/orgs": Row(By.USER, 201, body=name),
     f"GET {ORG}": LIST,
+    f"DELETE {ORG}": Row(By.OWNER, 200, undo=undeleted),
+    f"POST {ORG}/undelete": Row(By.OWNER, 409),  # it is not deleted
     f"GET {ORG}/audit-log": Row(By.ADMIN, 200),
     f"GET {ORG}/members": LIST,
     f"PATCH {ORG}/members/{{userId}}": Row(

@@ -48,7 +48,7 @@ def test_a_person_who_registers_is_signed_in(server: RunningServer) -> None:
     assert (answer["tokenType"], answer["expiresIn"]) == ("Bearer", 900)
     assert me(server, answer["accessToken"]).json == {
         "user": answer["user"],
-        "organizations": [{**answer["organization"], "ciMetricsEnabled": False}],
+        "organizations": [{**answer["organization"], "ciMetricsEnabled": False, "eraseAt": None}],
         "total": 1,
         "page": 1,
         "invitations": 0,

@@ -118,7 +118,7 @@ WAYS: Mapping[str, Callable[[str], Header]] = {
     "basic": basic,
     "bare": bare,
 }
-PEOPLE = (By.USER, By.MEMBER, By.READER, By.ADMIN)
+PEOPLE = (By.USER, By.MEMBER, By.READER, By.ADMIN, By.OWNER)
 
 
 @pytest.mark.parametrize("way", WAYS)

@@ -27,6 +27,7 @@ from tests.support.joining import invite
 from tests.support.running import RunningServer, running_in_thread
 
 EMAIL, ADMIN = f"owner-{OURS}@example.net", f"admin-{OURS}@example.net"
+NAMED = {"user", "review", "box_note", "known_failure", "delivery"}
 NOBODY = "someone who was removed"
 
 
@@ -53,7 +54,7 @@ def test_no_word_of_an_erased_person_is_left_and_what_they_decided_stays(
     user_id = with_another_owner(server, tenant)
     failure = f"{tenant.path}/ci-failures/{tenant.ids['reviewed']}"
     before = tell(server.url, "GET", failure, bearer(tenant.admin))
-    assert where_it_stands(server, EMAIL) >= {"user", "review", "box_note", "delivery"}
+    assert where_it_stands(server, EMAIL) >= NAMED
 
     done = server.operate(EraseUser(email=EMAIL))
 
@@ -65,6 +66,10 @@ def test_no_word_of_an_erased_person_is_left_and_what_they_decided_stays(
     assert after["resolved"]["class"] == before["resolved"]["class"]
     (note,) = tell(server.url, "GET", f"{tenant.path}/box-notes", bearer(tenant.admin))["items"]
     assert note["by"]["name"] == NOBODY
+    (rule,) = tell(server.url, "GET", f"{tenant.path}/known-failures", bearer(tenant.admin))[
+        "items"
+    ]
+    assert rule["by"] == {"id": user_id, "name": NOBODY}
     path = f"{tenant.path}/webhooks/{tenant.ids['webhook']}/deliveries"
     (told,) = tell(server.url, "GET", path, bearer(tenant.admin))["items"]
     assert told["data"]["by"] == NOBODY

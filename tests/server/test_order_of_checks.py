@@ -31,8 +31,8 @@ def named(route: Endpoint) -> str:
     return f"{route.method} {route.path}"
 
 
-BEARER = of(Who.USER, Who.MEMBER, Who.READER, Who.ADMIN)
-IN_ORG = of(Who.MEMBER, Who.READER, Who.ADMIN)
+BEARER = of(Who.USER, Who.MEMBER, Who.READER, Who.ADMIN, Who.OWNER)
+IN_ORG = of(Who.MEMBER, Who.READER, Who.ADMIN, Who.OWNER)
 KEYS = of(Who.CI_KEY, Who.BOX, Who.READER_KEY)
 each_bearer = pytest.mark.parametrize("route", BEARER, ids=named)
 each_in_org = pytest.mark.parametrize("route", IN_ORG, ids=named)
@@ -389,6 +389,7 @@ CALLERS: dict[Who, set[object]] = {
     Who.READER: {Viewer},
     Who.FOLLOWER: set(),
     Who.ADMIN: {Member},
+    Who.OWNER: {Member},
     Who.READER_KEY: {ReaderKey},
     Who.CI_KEY: {CiKey},
     Who.BOX: {Box},

@@ -148,6 +148,8 @@ def of_a_person(caller: Caller, request: Request) -> int:
         return 404
     if row.by is By.ADMIN and caller.credential == "member":
         return 403
+    if row.by is By.OWNER and caller.credential != "owner":
+        return 403
     if row.metrics and caller.tenant == OFF:
         return 403
     return row.granted if request.thing is Whose.OWN else 404

@@ -44,12 +44,18 @@ def _layout(view: tables.View) -> "tables.Layout[OrganizationAnswer]":
             tables.id_column(lambda row: row.id),
             column("Name", lambda row: row.name),
             column("Role", lambda row: row.role),
-            column("CI Metrics", lambda row: "on" if row.ci_metrics_enabled else "off"),
+            column("CI Metrics", _state),
             tables.time_column("Created", lambda row: row.created_at, view.now, spare=True),
         ],
-        "id name role ciMetricsEnabled createdAt",
+        "id name role ciMetricsEnabled createdAt eraseAt",
         "You belong to no organization yet: hwci orgs create NAME",
     )
+
+
+def _state(row: "OrganizationAnswer") -> str:
+    if row.erase_at is not None:
+        return "deleted"
+    return "on" if row.ci_metrics_enabled else "off"
 
 
 @orgs.command("list")
@@ -110,6 +116,73 @@ def show_org(
     write(f"  your role: {organization.role}")
     write(f"  CI Metrics: {'on' if organization.ci_metrics_enabled else 'off'}")
     write(f"  created: {tables.moment(organization.created_at)} UTC")
+    if organization.erase_at is not None:
+        write(f"  deleted: all of it goes {tables.moment(organization.erase_at)} UTC")
+
+
+@orgs.command("delete")
+@connected()
+def delete_org(
+    server: Connection,
+    named: Annotated[
+        str, typer.Argument(metavar="ID|NAME", help="The organization, by its id or name.")
+    ],
+    *,
+    yes: Annotated[bool, typer.Option("--yes", help="Delete; else only show what goes.")] = False,
+    json: options.Json = False,
+) -> None:
+    """Delete an organization: it closes at once, and all of it goes 7 days later. Owners only.
+
+    Until then its keys and pages do not work, nothing is lost, and an owner undoes it with `hwci
+    orgs undelete`. Only the audit log stays. Let the operator export it first.
+
+    For example:
+
+      hwci orgs delete "Acme Firmware" --yes
+    """
+    org_id = server.org_id(named)
+    if not yes:
+        organization = server.send(client.calls.get_org(org_id))
+        shown = shlex.quote(organization.name)
+        note(f"This would delete {organization.name}: its runs, failures, reviews, merges, boxes,")
+        note(
+            "keys, trusts, webhooks, invitations and memberships; the audit log stays. Reports are"
+        )
+        note("refused at once; for 7 days an owner can undo it. To have a copy, ask the operator:")
+        note(f"  hwci admin export {shown} FILE.db")
+        raise wrong_usage(
+            "The organization was not deleted",
+            "--yes is missing",
+            f"To do it: hwci orgs delete {shown} --yes",
+        )
+    deleted = server.send(client.calls.delete_org(org_id))
+    assert deleted.erase_at is not None
+    if json:
+        emit_json(deleted)
+        return
+    note(f"{deleted.name} is deleted: its keys and pages do not work any more.")
+    note(f"All of it goes {tables.moment(deleted.erase_at)} UTC. To undo it before:")
+    note(f"  hwci orgs undelete {org_id}")
+
+
+@orgs.command("undelete")
+@connected()
+def undelete_org(
+    server: Connection,
+    named: Annotated[
+        str, typer.Argument(metavar="ID|NAME", help="The organization, by its id or name.")
+    ],
+) -> None:
+    """Undo the deletion of an organization, within 7 days of it. Owners only.
+
+    Its keys work again, and jobs send what they kept meanwhile.
+
+    For example:
+
+      hwci orgs undelete "Acme Firmware"
+    """
+    organization = server.send(client.calls.undelete_org(server.org_id(named)))
+    note(f"{organization.name} is open again; its keys and pages work as before.")
 
 
 def _audit_layout(view: tables.View) -> "tables.Layout[AuditEntryAnswer]":

@@ -39,7 +39,7 @@ from hwci.server.http.responses import (
     error_answer,
     request_id,
 )
-from hwci.server.services.access import ADMINS, MEMBERS
+from hwci.server.services.access import ADMINS, MEMBERS, OWNERS
 from hwci.server.services.registry import Services
 from hwci.server.storage.records import Box, CiKey, ReaderKey
 from hwci.wire import limits
@@ -52,6 +52,7 @@ LOG = logging.getLogger("hwci.server")
 
 Model = TypeVar("Model", bound=Query)
 
+_ROLES = {Who.ADMIN: ADMINS, Who.OWNER: OWNERS}
 _MACHINES = {Who.CI_KEY, Who.BOX, Who.READER_KEY}
 
 
@@ -73,9 +74,12 @@ async def admit(call: Call) -> None:
     elif endpoint.who is Who.FOLLOWER and hdrs.AUTHORIZATION not in call.request.headers:
         pass  # the first frame has the credentials
     elif endpoint.who is not Who.ANYONE:
-        roles = ADMINS if endpoint.who is Who.ADMIN else MEMBERS
         call.caller = await access.member(
-            bearer_token(call.request), call.path_id("orgId"), roles, metrics=endpoint.metrics
+            bearer_token(call.request),
+            call.path_id("orgId"),
+            _ROLES.get(endpoint.who, MEMBERS),
+            metrics=endpoint.metrics,
+            deleted=endpoint.deleted,
         )
     if endpoint.who is Who.FOLLOWER:
         require_own_origin(call.request)

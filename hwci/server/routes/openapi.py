@@ -167,7 +167,7 @@ def _operation(endpoint: Endpoint, models: Models) -> Json:
             },
         },
     }
-    if endpoint.who in {Who.MEMBER, Who.READER, Who.ADMIN}:
+    if endpoint.who in {Who.MEMBER, Who.READER, Who.ADMIN, Who.OWNER}:
         operation["description"] = f"For every {endpoint.who.value} of the organization."
     if endpoint.body is not None:
         operation["requestBody"] = {

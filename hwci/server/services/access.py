@@ -29,6 +29,7 @@ from hwci.wire import limits
 
 ADMINS = frozenset({Role.OWNER, Role.ADMIN})
 """Owners and admins create and revoke CI keys and review failures (spec, rule 5)."""
+OWNERS = frozenset({Role.OWNER})
 MEMBERS = frozenset(Role)
 
 
@@ -58,6 +59,10 @@ _NAME_A_PRODUCT = (
 )
 _OTHER_PRODUCT = "This reader key does not read this product"
 _NO_ORGANIZATION = "Organization not found"
+_DELETED = (
+    "The organization is deleted; until {:%Y-%m-%d %H:%M} UTC an owner can undo it:"
+    " hwci orgs undelete {}"
+)
 _NO_BOX_KEY = "X-API-Key is not a box key that works; install the box again"
 
 
@@ -133,22 +138,30 @@ class Access:
         return Person(person.user, claims)
 
     async def member(
-        self, token: str, org_id: UUID | None, roles: Collection[Role], *, metrics: bool
+        self,
+        token: str,
+        org_id: UUID | None,
+        roles: Collection[Role],
+        *,
+        metrics: bool,
+        deleted: bool = False,
     ) -> Member:
         """Return the user of an access token as a member of an organization.
 
-        `org_id` None: a malformed id. `metrics`: CI Metrics must be enabled.
+        `org_id` None: a malformed id. `metrics`: CI Metrics must be enabled. `deleted`: it may be
+        deleted.
 
         Raises:
             UnauthenticatedError: the token is not valid, or its session has ended.
             NotFoundError: no such organization, or the user is not a member: one answer for both.
+                To a member also that it is deleted.
             ForbiddenError: the role does not allow it, or CI Metrics is off.
         """
         claims = self._tokens.read(token)
 
         def admit(reader: Reader) -> Member:
             person = _signed_in(reader, claims, org_id)
-            membership = _require_member(person.membership)
+            membership = _require_member(person.membership, deleted=deleted)
             _require_role(membership.role, roles)
             if metrics:
                 _require_metrics(membership.organization)
@@ -223,24 +236,37 @@ class Access:
         return await self._storage.look_up(lambda reader: live_box(reader, digest))
 
 
-def role_now(reader: Reader, member: Member, roles: Collection[Role]) -> Role:
-    """Return the present role of a member, in the transaction that depends on it.
+def role_now(
+    reader: Reader, member: Member, roles: Collection[Role], *, deleted: bool = False
+) -> Role:
+    """Return the present role of a member, in the transaction that depends on it. `deleted`: the
+    organization may be deleted.
 
     Raises:
-        NotFoundError: they are no longer a member.
+        NotFoundError: they are no longer a member, or the organization is deleted.
         ForbiddenError: their role is none of `roles`.
     """
-    role = _require_member(reader.membership(member.org_id, member.id)).role
+    membership = reader.membership(member.org_id, member.id)
+    role = _require_member(membership, deleted=deleted).role
     _require_role(role, roles)
     return role
 
 
 def live_box(reader: Reader, digest: bytes) -> Box:
-    """Return the box of a key's digest. Raises `UnauthenticatedError`: a wrong or replaced key."""
-    box = reader.box_by_key(digest)
+    """Return the box of a key's digest. Raises `UnauthenticatedError`: a wrong or replaced key, or
+    one of a deleted organization.
+    """
+    box, organization = reader.box_by_key(digest) or (None, None)
     if box is None or box.key_digest is None or not same_digest(box.key_digest, digest):
         raise UnauthenticatedError(_NO_BOX_KEY)
+    require_working(organization)
     return box
+
+
+def require_working(organization: Organization | None) -> None:
+    """Raise `UnauthenticatedError` if keys do not work, as the organization is deleted."""
+    if organization is not None and organization.erase_at is not None:
+        raise UnauthenticatedError(_DELETED.format(organization.erase_at, organization.id))
 
 
 def _reader_digest(presented: str) -> bytes:
@@ -289,6 +315,7 @@ def _live_key(
     key, organization = row
     if not same_digest(key.digest, digest) or key.revoked_at is not None:
         raise UnauthenticatedError(refusal)
+    require_working(organization)
     return key, organization
 
 
@@ -308,9 +335,12 @@ def _signed_in(reader: Reader, claims: Claims, org_id: UUID | None) -> SignedIn:
     return signed_in
 
 
-def _require_member(membership: Membership | None) -> Membership:
+def _require_member(membership: Membership | None, *, deleted: bool = False) -> Membership:
     if membership is None:
         raise NotFoundError(_NO_ORGANIZATION)
+    organization = membership.organization
+    if organization.erase_at is not None and not deleted:
+        raise NotFoundError(_DELETED.format(organization.erase_at, organization.id))
     return membership
 
 

@@ -16,7 +16,7 @@ from hwci.server.errors import NotFoundError, UnauthenticatedError
 from hwci.server.security.api_keys import key_digest, new_api_key
 from hwci.server.security.tokens import new_token, token_digest
 from hwci.server.services import Service
-from hwci.server.services.access import ADMINS, Member, role_now
+from hwci.server.services.access import ADMINS, Member, require_working, role_now
 from hwci.server.services.audit import entry_of, name_of
 from hwci.server.services.known import known_scope, require_known_box
 from hwci.server.storage.ports import Reader, Writer
@@ -189,6 +189,7 @@ def _managed(writer: Writer, member: Member, box_id: UUID | None) -> Box:
 def _install(writer: Writer, box: Box, digest: bytes, key: str, now: datetime) -> None:
     own_digest = key_digest(key)
     assert own_digest is not None
+    require_working(writer.organization(box.org_id))
     if not writer.install_box(box.org_id, box.id, digest, own_digest, now):
         raise UnauthenticatedError(_NO_TOKEN)
     writer.add_audit(box.org_id, entry_of(box, now, "box.installed", box.id, name=box.name))

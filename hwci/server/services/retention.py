@@ -5,10 +5,11 @@ need not wait for all of it.
 
 from collections.abc import Callable
 from datetime import datetime
+from uuid import UUID, uuid4
 
 from hwci.server.clock import Evenness
 from hwci.server.storage.ports import Storage, Writer
-from hwci.server.storage.records import NOBODY
+from hwci.server.storage.records import NOBODY, AuditEntry
 from hwci.wire import limits
 
 ROWS_AT_ONCE = 5_000
@@ -37,6 +38,23 @@ class Retention:
         await self._delete(lambda w: w.drop_deliveries, before, ROWS_AT_ONCE)
         await self._delete(lambda w: w.drop_refresh_tokens, now, ROWS_AT_ONCE)
         await self._delete(lambda w: w.drop_job_keys, now, ROWS_AT_ONCE)
+        for org_id in await self._storage.read(lambda r: r.organizations_to_erase(now)):
+            await self._erase(org_id, now)
+
+    async def _erase(self, org_id: UUID, now: datetime) -> None:
+        """Delete all of a deleted organization, unless that was undone meanwhile."""
+
+        def work(writer: Writer) -> bool:
+            if org_id not in writer.organizations_to_erase(now):
+                return True
+            is_gone = writer.drop_organization(org_id, ROWS_AT_ONCE)
+            if is_gone:
+                entry = AuditEntry(uuid4(), now, NOBODY, "organization.erased", str(org_id), {})
+                writer.add_audit(org_id, entry)
+            return is_gone
+
+        while not await self._storage.write(work, organization=org_id):
+            pass
 
     async def _delete(self, drop: Callable[[Writer], Drop], before: datetime, most: int) -> None:
         def work(writer: Writer) -> int:

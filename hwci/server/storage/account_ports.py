@@ -61,6 +61,9 @@ class Accounts(Protocol):
     def organization_ids(self) -> Sequence[UUID]:
         """Return the ids of all organizations."""
 
+    def organizations_to_erase(self, now: datetime) -> Sequence[UUID]:
+        """Return the ids of the deleted organizations whose time is over."""
+
     def usage(self, org_id: UUID) -> Usage | None:
         """Return the bytes that an organization sent; None if it sent nothing."""
 
@@ -155,6 +158,14 @@ class AccountsWriter(Accounts, Protocol):
 
     def drop_invites(self, before: datetime, most: int) -> int:
         """Delete invitations that were used or expired by then, up to a number; return how many."""
+
+    def set_erase_at(self, org_id: UUID, at: datetime | None) -> None:
+        """Set when all of an organization goes; None: it stays."""
+
+    def drop_organization(self, org_id: UUID, most: int) -> bool:
+        """Delete up to `most` rows of an organization, its members first, and when none is left
+        the organization; return whether it is gone. The audit log stays.
+        """
 
     def set_ci_metrics(self, org_id: UUID, *, enabled: bool) -> bool:
         """Turn CI Metrics on or off; False when there is no such organization."""

@@ -116,8 +116,8 @@ class Boxes(Protocol):
     def box(self, org_id: UUID, box_id: UUID) -> Box | None:
         """Return a box by id."""
 
-    def box_by_key(self, digest: bytes) -> Box | None:
-        """Return the box whose key has this digest."""
+    def box_by_key(self, digest: bytes) -> tuple[Box, Organization] | None:
+        """Return the box whose key has this digest, and its organization."""
 
     def box_by_install(self, digest: bytes) -> Box | None:
         """Return the box whose unused install token has this digest, expired or not."""
@@ -350,6 +350,9 @@ class RecordsWriter(Records, Protocol):
         """Keep a rule by which failures are known. Raises `ClashError("rule")`: there is the same
         one. The rules are read as `known_failures` of a history.
         """
+
+    def rename_rule_maker(self, org_id: UUID, by: Actor) -> None:
+        """Keep the name of who made them with the rules of this id."""
 
     def remove_known_failure(self, org_id: UUID, rule_id: UUID) -> KnownFailure | None:
         """Delete a rule and return it; None if there is none."""

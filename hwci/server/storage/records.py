@@ -73,12 +73,15 @@ class User:
 
 @dataclass(frozen=True, slots=True)
 class Organization:
-    """A tenant: everything belongs to one (semantics, 1.1)."""
+    """A tenant: everything belongs to one (semantics, 1.1). `erase_at`: it is deleted, and all of
+    it goes then; None: it is not.
+    """
 
     id: UUID
     name: str
     ci_metrics_enabled: bool
     created_at: datetime
+    erase_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)

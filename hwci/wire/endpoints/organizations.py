@@ -36,7 +36,17 @@ CREATE_ORG = Endpoint(
 )
 GET_ORG = Endpoint(
     "orgs.get", "GET", "/api/orgs/{orgId}", Who.MEMBER, "Show an organization", query=Query,
-    answer=OrganizationAnswer
+    answer=OrganizationAnswer, deleted=True
+)
+DELETE_ORG = Endpoint(
+    "orgs.delete", "DELETE", "/api/orgs/{orgId}", Who.OWNER,
+    "Delete an organization: it closes at once, and all of it goes 7 days later",
+    answer=OrganizationAnswer, repeatable=False
+)
+UNDELETE_ORG = Endpoint(
+    "orgs.undelete", "POST", "/api/orgs/{orgId}/undelete", Who.OWNER,
+    "Undo the deletion of an organization", answer=OrganizationAnswer, also=(409,), deleted=True,
+    repeatable=False
 )
 AUDIT_LOG = Endpoint(
     "orgs.audit_log", "GET", "/api/orgs/{orgId}/audit-log", Who.ADMIN,

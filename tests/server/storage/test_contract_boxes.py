@@ -65,7 +65,7 @@ async def test_an_install_uses_the_token_up_and_gives_the_key(storage: Storage) 
     assert await storage.read(lambda r: r.box_by_install(b"install")) == BOX
     await storage.write(lambda w: w.install_box(ACME.id, BOX.id, b"install", b"key", LATER))
 
-    assert await storage.read(lambda r: r.box_by_key(b"key")) == INSTALLED
+    assert await storage.read(lambda r: r.box_by_key(b"key")) == (INSTALLED, ACME)
     assert await storage.read(lambda r: r.box_by_install(b"install")) is None
     assert not await storage.write(
         lambda w: w.install_box(ACME.id, BOX.id, b"install", b"other", LATER)
@@ -110,7 +110,7 @@ async def test_a_new_token_takes_the_place_of_the_earlier_and_leaves_the_key(
     waiting = replace(INSTALLED, install_digest=b"third", install_expires_at=ENDS)
     assert await storage.read(lambda r: r.box_by_install(b"second")) is None
     assert await storage.read(lambda r: r.box_by_install(b"third")) == waiting
-    assert await storage.read(lambda r: r.box_by_key(b"key")) == waiting
+    assert await storage.read(lambda r: r.box_by_key(b"key")) == (waiting, ACME)
     assert await storage.write(lambda w: w.install_box(ACME.id, BOX.id, b"third", b"new", LATER))
     assert await storage.read(lambda r: r.box_by_key(b"key")) is None
     assert not await storage.write(lambda w: w.set_install(ACME.id, UUID(int=9), b"x", ENDS))
@@ -204,7 +204,8 @@ async def test_a_box_is_renamed_to_a_name_that_is_free(storage: Storage) -> None
     with pytest.raises(ClashError):
         await storage.write(lambda w: w.rename_box(ACME.id, BOX.id, "b2"))
     await storage.write(lambda w: w.rename_box(ACME.id, BOX.id, "b3"))
-    assert await storage.read(lambda r: r.box_by_key(b"key")) == replace(INSTALLED, name="b3")
+    renamed = replace(INSTALLED, name="b3")
+    assert await storage.read(lambda r: r.box_by_key(b"key")) == (renamed, ACME)
 
 
 async def test_a_removed_box_leaves_its_live_runs_and_its_name(storage: Storage) -> None:

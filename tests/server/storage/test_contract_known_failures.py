@@ -9,6 +9,7 @@ from uuid import UUID
 import pytest
 
 from hwci.contract.known_failures import KnownFailure
+from hwci.contract.people import Actor
 from hwci.server.errors import ClashError
 from hwci.server.storage.ports import Storage, Writer
 from hwci.server.storage.records import Organization, known_failure
@@ -71,3 +72,17 @@ async def test_answers_have_another_state_with_another_rule(storage: Storage) ->
     added = await state()
     await storage.write(lambda writer: writer.remove_known_failure(ACME.id, KNOWN.id))
     assert len({before, added, await state()}) == 3
+
+
+async def test_who_made_rules_is_renamed_in_their_organization_alone(storage: Storage) -> None:
+    await storage.write(lambda writer: writer.add_known_failure(ACME.id, KNOWN))
+    version = await storage.read(lambda r: r.version(ACME.id))
+    nobody = Actor(KNOWN.by.id, "nobody")
+
+    await storage.write(lambda w: w.rename_rule_maker(OTHER.id, nobody))
+    await storage.write(lambda w: w.rename_rule_maker(ACME.id, Actor(ACME.id, "nobody")))
+    assert await rules(storage) == [KNOWN]
+    assert await storage.read(lambda r: r.version(ACME.id)) == version
+    await storage.write(lambda w: w.rename_rule_maker(ACME.id, nobody))
+    assert await rules(storage) == [replace(KNOWN, by=nobody)]
+    assert await storage.read(lambda r: r.version(ACME.id)) > version

@@ -90,6 +90,9 @@ def record_everything(writer: Transaction) -> None:
     writer.remove_membership(ACME.id, ADA.id)
     writer.users_apart()
     writer.erase_user(BOB)
+    writer.set_erase_at(ACME.id, NOON)
+    writer.organizations_to_erase(NOON)
+    writer.drop_organization(ACME.id, 9_999)
 
 
 def record_people(writer: Transaction) -> None:
@@ -139,6 +142,7 @@ def record_keys_and_boxes(writer: Transaction) -> None:
     writer.remove_box_note(ACME.id, BOX_NOTE.id)
     writer.latest_box_notes(ACME.id, EVER)
     writer.add_known_failure(ACME.id, KNOWN)
+    writer.rename_rule_maker(ACME.id, Actor(ADA.id, "somebody"))
     writer.remove_known_failure(ACME.id, KNOWN.id)
     writer.boxes_seen(ACME.id)
     for box_key in (None, "b1"):

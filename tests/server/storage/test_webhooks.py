@@ -126,6 +126,10 @@ async def test_what_is_due_is_known_by_webhook_and_only_of_enabled_ones(storage:
 
     assert await storage.read(lambda reader: reader.webhooks_due(NOON - MINUTE)) == []
     assert await storage.read(lambda reader: reader.webhooks_due(NOON)) == [(ACME.id, WEBHOOK.id)]
+    await storage.write(lambda writer: writer.set_erase_at(ACME.id, NOON))
+    assert await storage.read(lambda reader: reader.webhooks_due(NOON)) == []  # it is deleted
+    await storage.write(lambda writer: writer.set_erase_at(ACME.id, None))
+    assert await storage.read(lambda reader: reader.webhooks_due(NOON)) == [(ACME.id, WEBHOOK.id)]
     await storage.write(lambda writer: writer.put_webhook(replace(WEBHOOK, enabled=False)))
     assert await storage.read(lambda reader: reader.webhooks_due(NOON)) == []
 

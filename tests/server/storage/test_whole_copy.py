@@ -10,51 +10,41 @@ import signal
 import sqlite3
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import ExitStack, asynccontextmanager, closing
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing
 from dataclasses import replace
-from functools import partial
 from itertools import count, product
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from hwci.contract.runs.runs import RunTest
-from hwci.contract.vocabulary import Outcome, Role, RunEventType
 from hwci.server.app.operating import copy
 from hwci.server.errors import DamagedError, StorageError, StorageLockedError
 from hwci.server.services.operator.audit_chain import verify
 from hwci.server.settings import Settings
 from hwci.server.storage.location import Location
 from hwci.server.storage.opening import open_storage
-from hwci.server.storage.ports import Reader, Storage, Writer
-from hwci.server.storage.records import Happening
+from hwci.server.storage.ports import Reader, Writer
 from hwci.server.storage.sql import whole
 from hwci.server.storage.sqlite.connections import open_writer, steps_after
 from hwci.server.storage.sqlite.whole import tables_in_order
-from tests.server.exports import fill, pages
+from tests.server.exports import pages
+from tests.server.storage.everything import SEED, filled, opened
 from tests.server.storage.examples import (
     ACME,
     ADA,
-    BOX,
-    BOX_NOTE,
-    DELIVERY,
     ENTRY,
     IDENTITY,
     INVITE,
     JOB_KEY,
     KEY,
-    KNOWN,
     LIVE_RUN,
     NOON,
     ONGOING,
     OTHER,
     READER_KEY,
-    REPORT,
-    SESSION,
     TOKEN,
-    TRUST,
     WEBHOOK,
 )
 from tests.server.storage.histories import HistoryDraw
@@ -62,7 +52,6 @@ from tests.support.databases import DRIVERS, Server
 from tests.support.running import empty_database
 from tests.support.soak import rounds
 
-SEED = 3
 ROWS = 10
 NewDatabase = Callable[[str], Location]
 
@@ -108,63 +97,6 @@ def new(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[NewDatabase]
             return stack.enter_context(server.database("template1"))
 
         yield made
-
-
-@asynccontextmanager
-async def opened(where: Location) -> AsyncIterator[Storage]:
-    storage = open_storage(where)
-    try:
-        yield storage
-    finally:
-        await storage.close()
-
-
-def add_accounts(writer: Writer) -> None:
-    """Keep something of each kind, but for what reports and jobs send."""
-    for one in (ACME, OTHER):
-        writer.add_organization(one)
-    writer.add_usage(ACME.id, 7, 5)
-    writer.add_user(ADA)
-    writer.add_membership(ACME.id, ADA.id, Role.OWNER, NOON)
-    writer.add_membership(OTHER.id, ADA.id, Role.MEMBER, NOON)
-    writer.add_session(SESSION)
-    writer.add_refresh_token(TOKEN)
-    writer.add_identity(IDENTITY)
-    writer.add_invite(INVITE)
-    writer.add_key(KEY)
-    writer.add_key(READER_KEY)
-    writer.put_trust(TRUST)
-    writer.add_job_key(JOB_KEY)
-    for number in range(3):
-        writer.add_audit(ACME.id, replace(ENTRY, target=f"größer {number}"))
-
-
-def add_live_run(writer: Writer) -> None:
-    """Keep a run that is under way, and a report that took the place of another."""
-    writer.put_report(ACME.id, REPORT, NOON)
-    writer.put_report(ACME.id, replace(REPORT, conclusion="another"), NOON)  # one was replaced
-    writer.add_box(BOX)
-    writer.add_box_note(ACME.id, BOX_NOTE)
-    writer.add_known_failure(ACME.id, KNOWN)
-    writer.put_webhook(WEBHOOK)
-    writer.add_delivery(DELIVERY)
-    writer.put_ongoing(ONGOING)
-    writer.put_live_run(LIVE_RUN)
-    live = RunTest("boot", Outcome.PASS, 1)
-    writer.put_live_tests(ACME.id, LIVE_RUN.id, [live])
-    writer.add_event(ACME.id, Happening(NOON, RunEventType.LOST, LIVE_RUN.id, {"why": "silence"}))
-
-
-async def filled(where: Location) -> Location:
-    async with opened(where) as storage:
-        for work in (
-            add_accounts,
-            partial(fill, seed=SEED),
-            partial(fill, seed=SEED + 1, org_id=OTHER.id),
-            add_live_run,
-        ):
-            await storage.write(work)  # each has as long as a request
-    return where
 
 
 async def shown(where: Location) -> list[object]:

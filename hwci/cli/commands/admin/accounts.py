@@ -136,9 +136,10 @@ def erase_user(
 ) -> None:
     """Erase a user: the account, and their name wherever it stands.
 
-    The account goes, with its sign-ins, memberships and invitations. Reviews and notes of boxes
-    stay, in the name of "someone who was removed"; so does the audit log, which has ids alone. Keys
-    and boxes that they made go on working. Backups and exports that were made before have it all.
+    The account goes, with its sign-ins, memberships and invitations. Reviews, notes of boxes
+    and rules for known failures stay, in the name of "someone who was removed"; so does the audit
+    log, which has ids alone. Keys and boxes that they made go on working. Backups and exports that
+    were made before have it all.
 
     For example:
 

@@ -20,6 +20,7 @@ from hwci.server.security.api_keys import key_digest, new_api_key
 from hwci.server.security.id_tokens import Key, UnknownKeyError, issuer_of_job, read_job_token
 from hwci.server.security.tokens import token_digest
 from hwci.server.services import Service
+from hwci.server.services.access import require_working
 from hwci.server.services.jobs.issuers import identity_of, system_of
 from hwci.server.services.jobs.trusts import fits, used
 from hwci.server.services.published_keys import Fetch, Outgoing, PublishedKeys
@@ -90,6 +91,7 @@ class JobSignIn(Service):
             trusts = [trust for trust in writer.trusts_in(body.org_id, issuer) if fits(trust, job)]
             if not trusts:
                 raise UnauthenticatedError(_NO_TRUST.format(job))
+            require_working(writer.organization(body.org_id))
             writer.put_trust(used(trusts[0], job, now))
             key = JobKey(
                 *(uuid4(), body.org_id, trusts[0].id, digest, token, now, expires_at),

@@ -50,6 +50,7 @@ def erase(writer: Writer, user: User) -> Stayed:
         for org_id in writer.organization_ids():
             reviews += writer.rename_reviewer(org_id, nobody)
             notes += writer.rename_noter(org_id, nobody)
+            writer.rename_rule_maker(org_id, nobody)
             writer.change_deliveries(org_id, change)
         writer.erase_user(account)
     return Stayed(reviews, notes)

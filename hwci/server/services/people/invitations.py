@@ -265,12 +265,14 @@ def require_standing(reader: Reader, offer: Offer) -> None:
 
 def still_stands(reader: Reader, offer: Offer) -> bool:
     """Return whether who sent an invitation may still give what it promises: what was taken from
-    them must not come back through an earlier invitation.
+    them must not come back through an earlier invitation. Nobody joins a deleted organization.
     """
     inviter = reader.membership(offer.org_id, offer.inviter_id)
     user = reader.user(offer.inviter_id)
     let_in = user is not None and user.disabled_at is None
-    return let_in and inviter is not None and may_give(inviter.role, offer.role)
+    if inviter is None or inviter.organization.erase_at is not None:
+        return False
+    return let_in and may_give(inviter.role, offer.role)
 
 
 def any_stands(reader: Reader, email_key: str, now: datetime) -> bool:

@@ -1,17 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """Organizations: the creator owns one; CI Metrics is off until the operator enables it (spec, rule
-1).
+1). An owner deletes one: it closes at once, and stays as it is for `limits.ORGANIZATION_GRACE`.
 """
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import datetime
 from uuid import UUID, uuid4
 
 from hwci.contract.shape import ListPage
 from hwci.contract.vocabulary import Role
-from hwci.server.errors import ConflictError
+from hwci.server.errors import ConflictError, NotFoundError
 from hwci.server.services import Service
-from hwci.server.services.access import Member
+from hwci.server.services.access import OWNERS, Member, role_now
+from hwci.server.services.audit import entry_of
 from hwci.server.storage.ports import Reader, Writer
 from hwci.server.storage.records import Membership, Organization, User
 from hwci.wire import accounts as wire
@@ -50,6 +51,39 @@ class Organizations(Service):
     async def show(self, member: Member) -> wire.OrganizationAnswer:
         """Show the organization of a member."""
         return organization_answer(member.membership)
+
+    async def delete(self, member: Member) -> wire.OrganizationAnswer:
+        """Close an organization, which goes after the grace. Raises as `role_now`."""
+        now = self._clock()
+        return await self._set_erase_at(member, "deleted", now, now + limits.ORGANIZATION_GRACE)
+
+    async def undelete(self, member: Member) -> wire.OrganizationAnswer:
+        """Open a deleted organization again.
+
+        Raises:
+            NotFoundError: its time is over.
+            ConflictError: it is not deleted.
+        """
+        return await self._set_erase_at(member, "undeleted", self._clock(), None)
+
+    async def _set_erase_at(
+        self, member: Member, deed: str, now: datetime, erase_at: datetime | None
+    ) -> wire.OrganizationAnswer:
+        def work(writer: Writer) -> wire.OrganizationAnswer:
+            role = role_now(writer, member, OWNERS, deleted=erase_at is None)
+            organization = writer.organization(member.org_id)
+            assert organization is not None, "it has a member"
+            if erase_at is None and organization.erase_at is None:
+                raise ConflictError("The organization is not deleted; there is nothing to undo")
+            if organization.erase_at is not None and organization.erase_at <= now:
+                raise NotFoundError("Organization not found")
+            writer.set_erase_at(member.org_id, erase_at)
+            entry = entry_of(member.user, now, f"organization.{deed}", member.org_id)
+            writer.add_audit(member.org_id, entry)
+            after = replace(organization, erase_at=erase_at)
+            return organization_answer(Membership(after, role, member.membership.joined_at))
+
+        return await self._storage.write(work, organization=member.org_id)
 
 
 def add_organization(writer: Writer, name: str, owner_id: UUID, now: datetime) -> Membership:

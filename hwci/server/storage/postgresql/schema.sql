@@ -18,7 +18,8 @@ CREATE TABLE organization (
   id BYTEA NOT NULL PRIMARY KEY,
   name TEXT COLLATE "C" NOT NULL,
   ci_metrics_enabled BIGINT NOT NULL,
-  created_at BIGINT NOT NULL
+  created_at BIGINT NOT NULL,
+  erase_at BIGINT
 );
 
 CREATE TABLE "user" (
@@ -164,7 +165,7 @@ CREATE TABLE usage (
 
 CREATE TABLE audit_entry (
   number BIGINT PRIMARY KEY,
-  org_id BYTEA NOT NULL REFERENCES organization (id),
+  org_id BYTEA NOT NULL,
   id BYTEA NOT NULL,
   at BIGINT NOT NULL,
   actor_id BYTEA NOT NULL,

@@ -252,6 +252,14 @@ class RecordRows(Rows):
             raise ClashError("rule")
         self._changed(org_id)
 
+    def rename_rule_maker(self, org_id: UUID, by: Actor) -> None:
+        renamed = self._connection.execute(
+            "UPDATE known_failure SET by_name = ? WHERE org_id = ? AND by_id = ?",
+            (by.name, org_id.bytes, by.id.bytes),
+        )
+        if renamed.rowcount:
+            self._changed(org_id)
+
     def remove_known_failure(self, org_id: UUID, rule_id: UUID) -> KnownFailure | None:
         key = (org_id.bytes, rule_id.bytes)
         rule = self._first(RULE.read, f"{RULES} AND k.id = ?", *key)

@@ -4,6 +4,7 @@
 from hwci.server.storage.sql.accounts.audit import AuditRows
 from hwci.server.storage.sql.accounts.boxes import BoxRows
 from hwci.server.storage.sql.accounts.members import IdentityRows, InviteRows, MemberRows
+from hwci.server.storage.sql.accounts.organizations import OrganizationRows
 from hwci.server.storage.sql.accounts.sessions import SessionRows
 from hwci.server.storage.sql.accounts.trusts import TrustRows
 from hwci.server.storage.sql.accounts.users import AccountRows, KeyRows
@@ -15,6 +16,7 @@ from hwci.server.storage.sql.webhooks import WebhookRows
 
 class Transaction(
     AccountRows,
+    OrganizationRows,
     SessionRows,
     MemberRows,
     IdentityRows,

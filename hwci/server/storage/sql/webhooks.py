@@ -36,11 +36,12 @@ ORDER BY o.since, o.name
 _WITH_DUE = """
 SELECT w.org_id, w.id
 FROM webhook w
+JOIN organization o ON o.id = w.org_id
 WHERE w.enabled = 1 AND EXISTS (
   SELECT 1
   FROM delivery d
   WHERE d.org_id = w.org_id AND d.webhook_id = w.id AND d.due_at <= ?
-)
+) AND o.erase_at IS NULL
 """
 _FIRST_DUE = f"""
 {_SELECT_DELIVERY}

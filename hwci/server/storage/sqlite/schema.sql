@@ -9,11 +9,13 @@
 
 -- People, organizations and their keys
 
+-- `erase_at`: it is deleted, and all of it goes then; NULL: it is not.
 CREATE TABLE organization (
   id BLOB NOT NULL PRIMARY KEY,
   name TEXT NOT NULL,
   ci_metrics_enabled INTEGER NOT NULL,
-  created_at INTEGER NOT NULL
+  created_at INTEGER NOT NULL,
+  erase_at INTEGER
 ) STRICT;
 
 -- `proved`: the operator made the account, or a provider verified the e-mail. `notice`: told at the next
@@ -156,9 +158,10 @@ CREATE TABLE usage (
 -- The audit log
 
 -- `link`: a digest of the entry and of the link before. People stand here by their ids alone.
+-- Entries outlast their organization.
 CREATE TABLE audit_entry (
   number INTEGER PRIMARY KEY,
-  org_id BLOB NOT NULL REFERENCES organization (id),
+  org_id BLOB NOT NULL,
   id BLOB NOT NULL,
   at INTEGER NOT NULL,
   actor_id BLOB NOT NULL,

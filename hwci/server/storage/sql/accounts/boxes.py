@@ -14,7 +14,8 @@ from hwci.contract.people import Actor
 from hwci.engine.history import ANYWHERE, EVERYTHING, Listing, Scope, Where
 from hwci.engine.periods import Period
 from hwci.server.errors import ClashError
-from hwci.server.storage.records import Box
+from hwci.server.storage.records import Box, Organization
+from hwci.server.storage.sql.accounts.users import ORGANIZATION
 from hwci.server.storage.sql.codec import from_micros, from_micros_or_none, to_micros
 from hwci.server.storage.sql.columns import columns_of
 from hwci.server.storage.sql.connection import Query
@@ -40,6 +41,12 @@ _BOX = columns_of(Box)
 _NOTE = columns_of(BoxNote, by=columns_of(Actor).called("by_id", "by_name"))
 
 _SELECT_BOX = f"SELECT {_BOX.of('b')} FROM box b"
+_BOX_WITH_ORGANIZATION = f"""
+SELECT {_BOX.of("b")}, {ORGANIZATION.of("o")}
+FROM box b
+CROSS JOIN organization o ON o.id = b.org_id
+WHERE b.key_digest = ?
+"""
 _SELECT_LISTED = f"""
 SELECT {_BOX.of("b")}, (
   SELECT max(r.started_at) FROM report r WHERE r.org_id = b.org_id AND r.box_key = b.name
@@ -110,8 +117,8 @@ class BoxRows(Rows):
             _BOX.read, f"{_SELECT_BOX} WHERE b.org_id = ? AND b.id = ?", org_id.bytes, box_id.bytes
         )
 
-    def box_by_key(self, digest: bytes) -> Box | None:
-        return self._first(_BOX.read, f"{_SELECT_BOX} WHERE b.key_digest = ?", digest)
+    def box_by_key(self, digest: bytes) -> tuple[Box, Organization] | None:
+        return self._first(_with_organization, _BOX_WITH_ORGANIZATION, digest)
 
     def box_by_install(self, digest: bytes) -> Box | None:
         return self._first(_BOX.read, f"{_SELECT_BOX} WHERE b.install_digest = ?", digest)
@@ -211,6 +218,11 @@ class BoxRows(Rows):
         statement = f"{_SELECT_BOX} WHERE b.org_id = ? AND b.name = ? AND b.id <> ?"
         if self._first(_BOX.read, statement, org_id.bytes, name, box_id.bytes) is not None:
             raise ClashError("name")
+
+
+def _with_organization(row: tuple[Any, ...]) -> tuple[Box, Organization]:
+    columns = iter(row)
+    return _BOX.read(columns), ORGANIZATION.read(columns)
 
 
 def _listed(row: tuple[Any, ...]) -> tuple[Box, datetime | None]:

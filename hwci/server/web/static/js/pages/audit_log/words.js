@@ -76,6 +76,8 @@ const ACTIONS = {
   "user.erased": ["erased a user", emailOf],
   "session.reuse": ["used a refresh token twice", sessions],
   "identity.linked": ["linked a single sign-on", identity],
+  "organization.deleted": ["deleted", organization],
+  "organization.undeleted": ["undid the deletion of", organization],
   "ci_metrics.enabled": ["turned CI Metrics on", organization],
   "ci_metrics.disabled": ["turned CI Metrics off", organization],
   "records.rebuilt": ["recomputed all records", organization],
