@@ -6,7 +6,7 @@ runs pass all their tests, so what a run did is its set and the few results that
 first attempt.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import reduce
@@ -83,6 +83,10 @@ class RunOutcomes:
         )
 
 
+Branches = Callable[[str, str], bool]
+"""Whether runs of a branch count, by its repository and its name."""
+
+
 class FirstAttempts(NamedTuple):
     """How often the first attempt of a test failed, of so many runs."""
 
@@ -105,9 +109,23 @@ class ProductOutcomes:
         """Return the number of a test; None if no run has it."""
         return next((number for number, name in self.tests.items() if name == test_id), None)
 
+    def on(self, branches: Branches) -> "ProductOutcomes | None":
+        """Return the runs on these branches; None: there is none."""
+        names = {run.branch for run in self.runs}
+        wanted = {name for name in names if branches(self.product.repo_key, name)}
+        runs = [run for run in self.runs if run.branch in wanted]
+        ran = reduce(or_, (run.ran for run in runs), 0)
+        tests = {number: name for number, name in self.tests.items() if ran >> number & 1}
+        return replace(self, tests=tests, runs=runs) if runs else None
+
 
 class RecordedRuns(History, Protocol):
     """A history that also has the runs themselves."""
+
+    def on_branches(self, branches: Branches) -> "RecordedRuns":
+        """The same history, in which `outcomes`, `test_runs`, `box_runs` and `never_passed_since`
+        are of runs on these branches alone. What passed elsewhere still counts as passed.
+        """
 
     def outcomes(self, scope: Scope, period: Period) -> Sequence[ProductOutcomes]:
         """The runs of a period by start, of each product with one, by repository and suite."""

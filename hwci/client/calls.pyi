@@ -265,8 +265,17 @@ class MergePlanFields(TypedDict, total=False):
     page: int | None
     limit: int | None
 
+class BoxHealthFields(TypedDict, total=False):
+    branch: str | None
+    repo_key: str | None
+    suite: str | None
+    as_of: datetime | None
+    start: datetime | None
+    days: int | None
+
 class OneBoxFields(TypedDict, total=False):
     box_key: Required[str]
+    branch: str | None
     repo_key: str | None
     suite: str | None
     as_of: datetime | None
@@ -274,6 +283,7 @@ class OneBoxFields(TypedDict, total=False):
     days: int | None
 
 class SuspectsFields(TypedDict, total=False):
+    branch: str | None
     repo_key: str | None
     suite: str | None
     as_of: datetime | None
@@ -289,6 +299,7 @@ class SuspectsFields(TypedDict, total=False):
     detail: Detail | None
 
 class RankedHistoryFields(TypedDict, total=False):
+    branch: str | None
     repo_key: str | None
     suite: str | None
     as_of: datetime | None
@@ -730,7 +741,7 @@ def explain_unchecked_merges(
 def plan_merges(org_id: Id, /, **query: Unpack[MergePlanFields]) -> Call[MergePlan]:
     """The runs that would check these merges in the least board time."""
 
-def box_health(org_id: Id, /, **query: Unpack[PeriodFields]) -> Call[Benches]:
+def box_health(org_id: Id, /, **query: Unpack[BoxHealthFields]) -> Call[Benches]:
     """Boxes: which one fails more than the others on the same commits, and how each fares."""
 
 def one_box(org_id: Id, /, **query: Unpack[OneBoxFields]) -> Call[OneBox]:

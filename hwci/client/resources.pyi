@@ -13,6 +13,7 @@ from hwci.client._sync import Following
 from hwci.client.calls import (
     BisectionFields,
     BoxesFields,
+    BoxHealthFields,
     BoxNotesFields,
     BoxTableFields,
     CausesFields,
@@ -310,7 +311,7 @@ class Boxes:
     def heartbeat(self) -> None:
         """Stay online, and keep the box's live runs alive."""
 
-    def health(self, **query: Unpack[PeriodFields]) -> Benches:
+    def health(self, **query: Unpack[BoxHealthFields]) -> Benches:
         """Boxes: which one fails more than the others on the same commits, and how each fares."""
 
     def show(self, **query: Unpack[OneBoxFields]) -> OneBox:
@@ -721,7 +722,7 @@ class AsyncBoxes:
     async def heartbeat(self) -> None:
         """Stay online, and keep the box's live runs alive."""
 
-    async def health(self, **query: Unpack[PeriodFields]) -> Benches:
+    async def health(self, **query: Unpack[BoxHealthFields]) -> Benches:
         """Boxes: which one fails more than the others on the same commits, and how each fares."""
 
     async def show(self, **query: Unpack[OneBoxFields]) -> OneBox:

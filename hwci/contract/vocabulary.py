@@ -405,6 +405,13 @@ class NotCompared(StrEnum):
     FEW_COMMITS = "few_commits"
 
 
+class BranchChoice(StrEnum):
+    """Branches by what they are: the default branch of each repository, or all others."""
+
+    DEFAULT = "default"
+    OTHERS = "others"
+
+
 class RankBy(StrEnum):
     """How flaky tests are ranked: as the specification does, or by the lower end of the interval,
     so that one failure in two runs does not rank above forty in a hundred. Those with too few

@@ -212,6 +212,16 @@ Note = Annotated[str, Field(min_length=1, max_length=limits.NOTE_MAX), STORABLE]
 """Lengths count code points."""
 
 
+def _one_star(text: str) -> str:
+    if text.count("*") > 1:
+        raise PydanticCustomError("pattern", "Should have one * at most")
+    return text
+
+
+NamePattern = Annotated[Name, AfterValidator(_one_star)]
+"""A name, or a pattern of names: one `*` stands for any characters."""
+
+
 def _address(text: str) -> str:
     if not is_address(text):
         raise PydanticCustomError("address", "{fault}", {"fault": FAULT})

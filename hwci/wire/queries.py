@@ -47,7 +47,7 @@ from hwci.engine.page.tables import (
 )
 from hwci.engine.periods import Period
 from hwci.wire import limits
-from hwci.wire.base import STORABLE, Name, TestId, Time, read_id
+from hwci.wire.base import STORABLE, Name, NamePattern, TestId, Time, read_id
 
 Column = TypeVar("Column", bound=StrEnum)
 Item = TypeVar("Item")
@@ -257,6 +257,18 @@ class CommitQuery(Query):
         return Where(branch=self.branch, sha=self.sha)
 
 
+class BranchesQuery(Query):
+    """Answers by the runs of some branches only. `branch`: `default`, `others` (all but that), a
+    name, or a pattern of names.
+    """
+
+    branch: NamePattern | None = None
+
+
+class BoxHealthQuery(PeriodQuery, BranchesQuery):
+    """Query of the boxes over a period."""
+
+
 class WhereQuery(CommitQuery, BoxQuery):
     """Rows of a box, of a branch or of a commit only."""
 
@@ -408,7 +420,7 @@ class Detail(StrEnum):
     ALL = "all"
 
 
-class SuspectsQuery(RankedQuery):
+class SuspectsQuery(RankedQuery, BranchesQuery):
     """Query of flaky tests with what their runs suggest."""
 
     detail: Detail = Detail.ALL

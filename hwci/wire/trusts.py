@@ -6,21 +6,8 @@ system signs (contract, "CI jobs without a secret").
 from typing import Annotated
 from uuid import UUID
 
-from pydantic import AfterValidator
-from pydantic_core import PydanticCustomError
-
 from hwci.contract.ci_systems import SigningSystem
-from hwci.wire.base import WORD, Address, Answer, Body, Name, Time
-
-
-def _one_star(text: str) -> str:
-    if text.count("*") > 1:
-        raise PydanticCustomError("pattern", "Should have one * at most")
-    return text
-
-
-NamePattern = Annotated[Name, AfterValidator(_one_star)]
-"""A name, or a pattern of names: one `*` stands for any characters."""
+from hwci.wire.base import WORD, Address, Answer, Body, Name, NamePattern, Time
 
 
 class NewTrust(Body):

@@ -5,10 +5,11 @@ store must answer, and recorded runs without a store. Tests are numbered by name
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from uuid import UUID
 
-from hwci.analysis.outcomes import ProductOutcomes, RunOutcomes
+from hwci.analysis.outcomes import Branches, ProductOutcomes, RunOutcomes
 from hwci.contract.known_failures import KnownFailure
 from hwci.contract.runs.commits import ChangeList
 from hwci.contract.runs.runs import TestResult
@@ -24,8 +25,18 @@ from hwci.engine.facts import (
     failure_id,
 )
 from hwci.engine.full_history import FullHistory
-from hwci.engine.history import ANYWHERE, Episode, Failure, Place, RunChanges, Scope, Where
-from hwci.engine.periods import Period
+from hwci.engine.history import (
+    ANYWHERE,
+    BoxRuns,
+    Episode,
+    Failure,
+    Place,
+    RunChanges,
+    Scope,
+    TestRuns,
+    Where,
+)
+from hwci.engine.periods import Period, Slots
 from hwci.engine.rules.flakiness import has_failed_attempt
 from hwci.engine.rules.reports import report_order
 
@@ -37,6 +48,9 @@ class FullRecordedRuns(FullHistory):
 
     def known_failures(self) -> Sequence[KnownFailure]:
         return self.rules
+
+    def on_branches(self, branches: Branches) -> "FullRecordedRuns":
+        return _OnBranches(self, branches)
 
     def outcomes(self, scope: Scope, period: Period) -> Sequence[ProductOutcomes]:
         return outcomes_of(self._facts, scope, period)
@@ -227,6 +241,41 @@ class FullRecordedRuns(FullHistory):
             and where.has_commit(one.branch, [one.sha])
         ]
         return {item.id for report in reports for item in report.tests}
+
+
+class _OnBranches(FullRecordedRuns):
+    """A history in which some answers are those of a history without reports of other branches; but
+    what passed there still passed.
+    """
+
+    def __init__(self, whole: FullRecordedRuns, branches: Branches) -> None:
+        facts = whole._facts
+        super().__init__(whole.org_id, facts)
+        self.rules, self._branches = whole.rules, branches
+        reports = tuple(one for one in facts.reports if branches(one.repo_key, one.branch))
+        self._alone = FullRecordedRuns(whole.org_id, replace(facts, reports=reports))
+
+    def outcomes(self, scope: Scope, period: Period) -> Sequence[ProductOutcomes]:
+        return self._alone.outcomes(scope, period)
+
+    def test_runs(self, scope: Scope, period: Period) -> Sequence[TestRuns]:
+        flakes: Counter[TestKey] = Counter()
+        for failure, items in self.failing_items(scope, period).items():
+            lane = self._by_id[failure].key.lane
+            if self._is_flake(failure) and self._branches(lane.repo_key, lane.branch):
+                flakes[lane.product, lane.test_id] += items
+        rows = self._alone.test_runs(scope, period)
+        return [row._replace(flakes=flakes[row.test]) for row in rows]
+
+    def box_runs(self, tests: Collection[TestKey], slots: Slots) -> Sequence[BoxRuns]:
+        return self._alone.box_runs(tests, slots)
+
+    def never_passed_since(self, tests: Collection[TestKey], period: Period) -> Sequence[Failure]:
+        return [
+            one
+            for one in super().never_passed_since(tests, period)
+            if self._branches(one.key.lane.repo_key, one.key.lane.branch)
+        ]
 
 
 def _key_of(run: Report, item: TestItem) -> FailureKey:

@@ -18,6 +18,7 @@ from typing import NamedTuple
 from uuid import UUID
 
 from hwci.analysis.benches.lost_runs import LostBoards
+from hwci.analysis.branches import Merges, merges_by_branch
 from hwci.analysis.failures.bands import Counts, band_of
 from hwci.analysis.failures.look_first import Evidence, PassedBefore, look_first
 from hwci.analysis.failures.one_cause import (
@@ -40,9 +41,6 @@ from hwci.engine.periods import Period
 from hwci.engine.rules.changes import UnderTest, broken_by
 from hwci.engine.rules.classify import Classifier
 from hwci.engine.rules.labels import label_of, review_of
-
-Merges = Mapping[str, Mapping[str, datetime]]
-"""Merges of a repository by branch, that with most first: their commits, and when they merged."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,7 +251,7 @@ def incidents(
     else:
         failed = _failed(history, episodes)
         causes = causes_of(history, period, failed)
-    merges = _merges(history, Scope(scope.repo_key), period)
+    merges = merges_by_branch(history, Scope(scope.repo_key), period)
     together: dict[CauseKey, list[int]] = defaultdict(list)
     for at, caused in enumerate(causes):
         together[caused.cause].append(at)
@@ -560,17 +558,6 @@ def _passes_on(incident: Incident, elsewhere: Collection[tuple[str, Outcome]]) -
         for wanted in (Outcome.PASS, Outcome.FAIL)
     )
     return sorted(passed.difference(failed, incident.boxes))
-
-
-def _merges(history: History, scope: Scope, period: Period) -> Mapping[str, Merges]:
-    """Return the merges of a period by repository."""
-    by_repo: dict[str, dict[str, dict[str, datetime]]] = defaultdict(lambda: defaultdict(dict))
-    for merge, _ in history.merges(scope, period):
-        by_repo[merge.repo_key][merge.branch][merge.sha] = merge.merged_at
-    return {
-        repo: dict(sorted(branches.items(), key=lambda branch: (-len(branch[1]), branch[0])))
-        for repo, branches in by_repo.items()
-    }
 
 
 def _merged(history: RecordedRuns, incident: Incident) -> Merged | None:

@@ -147,6 +147,7 @@ def health(
     *,
     days: options.Days = limits.DAYS_DEFAULT,
     box: options.OfBox = None,
+    branch: options.OfBranches = None,
     product: options.Product = None,
     repo: options.Repo = None,
     as_of: options.AsOf = None,
@@ -162,12 +163,14 @@ def health(
 
       hwci boxes health --days 90
 
+      hwci boxes health --branch default
+
       hwci boxes health --product acme/firmware:sensor-fw --json
     """
     from hwci.cli.terminal import box_health
 
     form = options.form_of(json, output)
-    filters = narrowing.filters_of(server, {"product": product}, repo)
+    filters = narrowing.filters_of(server, {"branch": branch, "product": product}, repo)
     end = options.time_of(as_of, "--as-of")
     health = server.send(client.calls.box_health(server.org_id(), days=days, as_of=end, **filters))
     if box is not None:
@@ -190,6 +193,7 @@ def show(
     name: Annotated[str, typer.Argument(metavar="NAME", help="The box, as its runs name it.")],
     *,
     days: options.Days = limits.DAYS_DEFAULT,
+    branch: options.OfBranches = None,
     product: options.Product = None,
     repo: options.Repo = None,
     as_of: options.AsOf = None,
@@ -210,15 +214,10 @@ def show(
     from hwci.cli.terminal import one_box
 
     form = options.form_of(json, output)
-    repo_key, suite = server.scope_of(product, repo)
+    filters = narrowing.filters_of(server, {"branch": branch, "product": product}, repo)
     end = options.time_of(as_of, "--as-of")
     call = client.calls.one_box(
-        server.org_id(),
-        box_key=_key_of(server, name),
-        days=days,
-        repo_key=repo_key,
-        suite=suite,
-        as_of=end,
+        server.org_id(), box_key=_key_of(server, name), days=days, as_of=end, **filters
     )
     answer = server.send(call)
     one_box.show(answer, form, server.links)

@@ -69,6 +69,8 @@ def list_incidents(
 
       hwci incidents list --label pending
 
+      hwci incidents list --label pending --branch default
+
       hwci incidents list --product acme/firmware:sensor-fw --days 90 --all
     """
     of_label = None if label is None else Label(label)

@@ -104,7 +104,7 @@ def metrics(
     """Show which merges ran on hardware, which failures were firmware bugs, which tests are flaky.
 
     Below, it lists what is still failing. --box, --branch and --sha go with a --table whose rows
-    have one.
+    have one. Of flaky tests, --branch may also be default, others (all but that) or a pattern.
 
     For example:
 
@@ -117,6 +117,8 @@ def metrics(
       hwci metrics --table checked-merges --days 90
 
       hwci metrics --table flakiest-tests --lower-bound
+
+      hwci metrics --table suspects --branch default
     """
     _require_table(table, hide_broken=hide_broken, lower_bound=lower_bound, lost_board=lost_board)
     flags = {"box": box, "branch": branch, "sha": sha}
@@ -306,6 +308,8 @@ def _whole_flakiest(
     if wanted.lower_bound:
         by_low = partial(rates, rank_by=RankBy.LOWER_BOUND)
         return _rows(server, by_low, filters, wanted.limit), tables.ranked_tests
+    if "branch" in wanted.where:  # the page's own table is of all branches
+        return _rows(server, rates, filters, wanted.limit), tables.ranked_tests
     if form is not Format.JSON:
         with suppress(ApiError):
             rows = _rows(server, rates, filters, wanted.limit)
@@ -350,9 +354,13 @@ def _plain_merges(
 def _note_broken(server: Connection, filters: dict[str, Any]) -> int:
     """Note how many tests are left out as broken, and return that number."""
     from hwci.client import calls
+    from hwci.wire.queries import Detail
 
-    others = calls.flakiest_tests(server.org_id(), **{**filters, "broken": True}, limit=1)
-    hidden = server.send(others).total
+    broken = {**filters, "broken": True, "limit": 1}
+    if "branch" in filters:
+        hidden = server.send(calls.suspects(server.org_id(), detail=Detail.RATES, **broken)).total
+    else:
+        hidden = server.send(calls.flakiest_tests(server.org_id(), **broken)).total
     if hidden:
         render.note(f"{counted(hidden, 'broken test')} left out.")
     return hidden

@@ -13,6 +13,7 @@ from hwci.cli.terminal.lists import flags_of
 from hwci.cli.terminal.render import Format, note
 from hwci.cli.terminal.tables import product
 from hwci.client.explained import not_empty
+from hwci.contract.vocabulary import BranchChoice
 from hwci.wire import limits
 
 if TYPE_CHECKING:
@@ -30,6 +31,9 @@ _KINDS: Mapping[str, Any] = {
     "sha": options.OfSha,
     "product": options.Product,
 }
+_OF_COMMANDS: Mapping[tuple[str, str], Any] = {
+    ("incidents list", "branch"): options.OfBranches,
+}
 _FIELDS = {"box": "box_key", "branch": "branch", "sha": "sha", "test": "test_id"}
 _NONE = {
     "box": "Box {} has reported no run{}",
@@ -41,7 +45,10 @@ _NONE = {
 
 def parameters(command: str) -> list[inspect.Parameter]:
     """Return the flags of a list."""
-    return [options.flag(name, _KINDS[name]) for name in flags_of(command)]
+    return [
+        options.flag(name, _OF_COMMANDS.get((command, name), _KINDS[name]))
+        for name in flags_of(command)
+    ]
 
 
 def filters_of(server: "Connection", given: Mapping[str, Any], repo: str | None = None) -> Filters:
@@ -114,6 +121,8 @@ def _unknown(server: "Connection", name: str, value: str, scope: Filters) -> str
     from hwci.client import calls
     from hwci.client.errors import NotFoundError
 
+    if name == "branch" and ("*" in value or value in [*BranchChoice]):
+        return ""  # no name
     of_value: Filters = {_FIELDS[name]: value, **scope}
     try:
         if server.send(calls.list_runs(server.org_id(), **of_value, limit=1)).total:

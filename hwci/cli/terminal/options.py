@@ -96,6 +96,14 @@ OfBox = Annotated[str | None, typer.Option("--box", metavar="NAME", help="Only o
 OfBranch = Annotated[
     str | None, typer.Option("--branch", metavar="NAME", help="Only of this branch.")
 ]
+OfBranches = Annotated[
+    str | None,
+    typer.Option(
+        "--branch",
+        metavar="NAME",
+        help="Only of this branch, or: default, others (all but that), a pattern with one *.",
+    ),
+]
 OfSha = Annotated[
     str | None,
     typer.Option(

@@ -65,8 +65,8 @@ class TableName(StrEnum):
     UNCHECKED_MERGES = "unchecked-merges", "box branch sha product"
     REAL_BUGS = "real-bugs", "box branch sha product"
     OTHER_FAILURES = "other-failures", "box branch sha product"
-    FLAKIEST_TESTS = "flakiest-tests", "product"
-    SUSPECTS = "suspects", "product"
+    FLAKIEST_TESTS = "flakiest-tests", "branch product"
+    SUSPECTS = "suspects", "branch product"
     TIMES_TO_FIX = "times-to-fix", "box product"
 
     flags: str

@@ -4,7 +4,7 @@
 from zoneinfo import ZoneInfo
 
 from hwci.wire.analysis.days import Zone
-from hwci.wire.queries import FlakyQuery, RankedQuery
+from hwci.wire.queries import BranchesQuery, FlakyQuery, RankedQuery
 
 
 class FlakyHistoryQuery(FlakyQuery):
@@ -18,5 +18,5 @@ class FlakyHistoryQuery(FlakyQuery):
         return None if self.zone is None else ZoneInfo(self.zone)
 
 
-class RankedHistoryQuery(FlakyHistoryQuery, RankedQuery):
+class RankedHistoryQuery(FlakyHistoryQuery, RankedQuery, BranchesQuery):
     """Query of flaky tests over time, in the order of a rank."""

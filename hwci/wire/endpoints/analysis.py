@@ -34,6 +34,7 @@ from hwci.wire.analysis.one_test import OneTestQuery, TestNamesQuery
 from hwci.wire.analysis.page_figures import PageFiguresQuery
 from hwci.wire.endpoint import Endpoint, Who
 from hwci.wire.queries import (
+    BoxHealthQuery,
     BoxTableQuery,
     FailuresQuery,
     MergePlanQuery,
@@ -63,7 +64,7 @@ PLAN_MERGES = Endpoint(
 BOX_HEALTH = Endpoint(
     "boxes.health", "GET", "/api/orgs/{orgId}/ci-analysis/boxes", Who.READER,
     "Boxes: which one fails more than the others on the same commits, and how each fares",
-    query=PeriodQuery, answer=Benches, also=(409,), metrics=True, tagged=True
+    query=BoxHealthQuery, answer=Benches, also=(409,), metrics=True, tagged=True
 )
 ONE_BOX = Endpoint(
     "boxes.show", "GET", "/api/orgs/{orgId}/ci-analysis/box", Who.READER,

@@ -13,10 +13,11 @@ from datetime import UTC, datetime, timedelta
 from itertools import chain
 from uuid import UUID
 
+from hwci.analysis.branches import branches_of
 from hwci.analysis.outcomes import RecordedRuns
 from hwci.contract.runs.commits import ChangeList, Commit
 from hwci.contract.runs.merges import Merge
-from hwci.contract.vocabulary import Outcome, Trigger, Verdict
+from hwci.contract.vocabulary import BranchChoice, Outcome, Trigger, Verdict
 from hwci.engine.facts import Facts, Lane, Part, Product, Report, SuiteConfig, TestItem
 from hwci.engine.history import Scope
 from hwci.engine.periods import Period, Slots, equal_slots
@@ -200,6 +201,7 @@ def questions(
     for period in periods(asked):
         for scope in scopes():
             yield from _about_period(history, scope, period)
+            yield from _about_branches(history, scope, period)
             yield from _about_newest(history, scope, period)
             yield from _about_episodes(history, scope, period)
     yield from _about_failures(history, asked)
@@ -217,6 +219,24 @@ def _about_newest(
         yield "newest_failing", (list(newest.items), newest.total)
         groups = history.with_groups(newest.items)
         yield "with_groups", sorted(groups, key=lambda one: one.id)
+
+
+def _about_branches(
+    history: RecordedRuns, scope: Scope, period: Period
+) -> Iterator[tuple[str, object]]:
+    for choice in (*BranchChoice, "rel*", "never ran"):
+        branches = branches_of(history, scope, period, choice)
+        assert branches is not None
+        there = history.on_branches(branches)
+        runs = there.test_runs(scope, period)
+        keys = there.test_keys([run.test for run in runs])
+        rows = sorted(zip(keys, [run[1:] for run in runs], strict=True), key=repr)
+        yield f"test_runs on {choice}", rows
+        yield f"outcomes on {choice}", by_name(there.outcomes(scope, period))
+        slots = equal_slots(period, 3)
+        yield f"box_runs on {choice}", sorted(there.box_runs({*keys}, slots))
+        since = there.never_passed_since(keys, period)
+        yield f"never_passed_since on {choice}", sorted(since, key=lambda one: one.id)
 
 
 def _about_period(

@@ -6,6 +6,7 @@ of which runs and merges it is.
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import NamedTuple, TypeVar
 
+from hwci.analysis.branches import branches_of
 from hwci.analysis.outcomes import RecordedRuns
 from hwci.analysis.periods.trends import before_of
 from hwci.contract.periods.days import CalendarDay
@@ -38,6 +39,14 @@ def asked(reader: Reader, viewer: Viewer, query: PeriodQuery, period: Period) ->
     """
     scope = known_scope(reader, viewer, query)
     return Asked(reader.history(viewer.org_id), scope, period)
+
+
+def on_branches(about: Asked, choice: str | None) -> Asked:
+    """Return the same with the runs on the branches of a choice alone (`branches_of`)."""
+    branches = branches_of(*about, choice)
+    if branches is None:
+        return about
+    return about._replace(history=about.history.on_branches(branches))
 
 
 def note(tags: Tags, reader: Reader, viewer: Viewer, about: Asked, *moving: object) -> bool:

@@ -11,19 +11,21 @@ from hwci.analysis.benches.report import KnownOfBoxes, benches
 from hwci.contract.boxes import benches as shapes
 from hwci.engine.periods import Period
 from hwci.server.services.access import Viewer
-from hwci.server.services.analysis.asking import Analysis, Answers, asked, note
+from hwci.server.services.analysis.asking import Analysis, Answers, asked, note, on_branches
 from hwci.server.services.ci_metrics.tags import Tags
 from hwci.server.storage.ports import Reader
 from hwci.wire import limits
 from hwci.wire.analysis.one_box import OneBoxQuery
 from hwci.wire.endpoints import analysis
-from hwci.wire.queries import PeriodQuery
+from hwci.wire.queries import BoxHealthQuery
 
 
 class Benches(Analysis):
     """What the runs of a period say about boxes."""
 
-    async def health(self, viewer: Viewer, query: PeriodQuery, tags: Tags) -> shapes.Benches | None:
+    async def health(
+        self, viewer: Viewer, query: BoxHealthQuery, tags: Tags
+    ) -> shapes.Benches | None:
         """Return the boxes, and the tests that fail on one of them."""
         period = self._period(query)
 
@@ -32,7 +34,7 @@ class Benches(Analysis):
             known = known_of_boxes(reader, viewer.org_id, period)
             if note(tags, reader, viewer, about, known):
                 return None
-            return benches(*about, limits.PAGE_LIMIT_MAX, known)
+            return benches(*on_branches(about, query.branch), limits.PAGE_LIMIT_MAX, known)
 
         return await self._storage.read(
             work, organization=viewer.org_id, person=viewer.id, question=tags.question
@@ -47,7 +49,8 @@ class Benches(Analysis):
             known = known_of_boxes(reader, viewer.org_id, period)
             if note(tags, reader, viewer, about, known):
                 return None
-            return one_box(*about, query.box_key, limits.PAGE_LIMIT_MAX, known)
+            there = on_branches(about, query.branch)
+            return one_box(*there, query.box_key, limits.PAGE_LIMIT_MAX, known)
 
         return await self._storage.read(
             work, organization=viewer.org_id, person=viewer.id, question=tags.question

@@ -16,7 +16,15 @@ from hwci.engine.history import Listing
 from hwci.engine.page.over_time import flaky_over_time
 from hwci.engine.periods import equal_slots
 from hwci.server.services.access import Viewer
-from hwci.server.services.analysis.asking import Analysis, Answers, Asked, asked, bounds, note
+from hwci.server.services.analysis.asking import (
+    Analysis,
+    Answers,
+    Asked,
+    asked,
+    bounds,
+    note,
+    on_branches,
+)
 from hwci.server.services.analysis.benches import notes_of
 from hwci.server.services.ci_metrics.metrics import histories_of
 from hwci.server.services.ci_metrics.tags import Tags
@@ -42,6 +50,7 @@ class FlakyTests(Analysis):
             notes = notes_of(reader, viewer.org_id, period)
             if note(tags, reader, viewer, about, notes):
                 return None
+            about = on_branches(about, query.branch)
             if query.detail is Detail.RATES:
                 tests = ranked(*about, query.selection, query.rank_by)
                 rows = map(rows_of.rated, tests.items, flake_rates(tests.items))
@@ -65,6 +74,7 @@ class FlakyTests(Analysis):
         """Return the same rows over time and boxes."""
 
         def work(about: Asked) -> FlakyHistories:
+            about = on_branches(about, query.branch)
             tests = ranked(*about, query.selection, query.rank_by)
             return histories_of(about.history, tests, query, about.period)
 

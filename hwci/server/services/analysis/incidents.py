@@ -2,8 +2,10 @@
 """Incidents of a period (contract, "Answers beside the rules")."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 
+from hwci.analysis.branches import branches_of
 from hwci.analysis.failures.incident_rows import incident_row
 from hwci.analysis.failures.incidents import (
     Incident,
@@ -54,11 +56,13 @@ ANSWERS: Answers = {
 
 def incidents_of(about: Asked, query: IncidentsQuery) -> list[Incident]:
     """Return the incidents that a query asks for."""
-    where = query.where
+    where = replace(query.where, branch=None)
+    branches = branches_of(*about, query.branch)
     rows = [
         incident
         for incident in incidents(*about, query.label)
-        if where.has_box(incident.boxes) and where.branch in {None, incident.lane.branch}
+        if where.has_box(incident.boxes)
+        and (branches is None or branches(incident.lane.repo_key, incident.lane.branch))
     ]
     if where.sha is None:
         return rows

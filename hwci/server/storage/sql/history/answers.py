@@ -8,6 +8,7 @@ from itertools import islice
 from typing import Any
 from uuid import UUID
 
+from hwci.analysis.outcomes import Branches
 from hwci.engine.facts import Product
 from hwci.engine.history import Scope
 from hwci.server.storage.sql import codec
@@ -29,7 +30,11 @@ AT_ONCE = 100
 
 
 class Answers:
-    """Answers about one organization, within one transaction."""
+    """Answers about one organization, within one transaction. `branches`: of which branches the
+    runs are that `on_branches` names; None: of all.
+    """
+
+    branches: Branches | None = None
 
     def __init__(self, connection: Connection, org_id: UUID) -> None:
         self._connection = connection
@@ -38,6 +43,10 @@ class Answers:
         self.check_time = connection.check_time
         self._names: dict[int, dict[int, str]] = defaultdict(dict)
         self._tests: dict[int, dict[str, int]] = defaultdict(dict)
+
+    def _has_branch(self, repo_key: str, branch: str) -> bool:
+        """Whether the runs of a branch count."""
+        return self.branches is None or self.branches(repo_key, branch)
 
     @cached_property
     def _products(self) -> Mapping[Product, int]:

@@ -23,7 +23,7 @@ _OF_PERIOD = """
 WHERE r.org_id = ?1 AND r.product_id = ?2 AND r.started_at BETWEEN ?3 AND ?4 AND r.hello_ok = 1
 """
 _REPORTS = f"""
-SELECT r.template_id, r.box_key, r.started_at
+SELECT r.template_id, r.box_key, r.started_at, r.branch
 FROM report r INDEXED BY report_time
 {_OF_PERIOD}
 """
@@ -33,7 +33,7 @@ FROM report r INDEXED BY report_time
 {_OF_PERIOD}
 """
 _NOTABLE = f"""
-SELECT i.test, r.box_key, r.started_at, i.attempts, i.outcome
+SELECT i.test, r.box_key, r.started_at, i.attempts, i.outcome, r.branch
 FROM report r INDEXED BY report_time
 {ITEMS}
 {_OF_PERIOD} AND {NOTABLE} AND +i.test IN (SELECT j.value FROM json_each(?5) j)
@@ -93,7 +93,8 @@ class BoxAnswers(Answers):
         rows = self._connection.rows(_NOTABLE, (*values, codec.numbers(name_of)))
         alike = Counter(
             (test, box_key, bisect_right(starts, started_at) - 1, attempts, outcome)
-            for test, box_key, started_at, attempts, outcome in rows
+            for test, box_key, started_at, attempts, outcome, branch in rows
+            if self._has_branch(product.repo_key, branch)
         )
         for (test, box_key, slot, attempts, outcome), times in alike.items():
             cell = Cell(test, box_key, slot)
@@ -101,24 +102,29 @@ class BoxAnswers(Answers):
             notable[cell] = Notable(
                 items + times, tried + times * attempts, failed + times * outcome
             )
-        for cell, reports in self._reports(values, starts, mask_of(list(name_of))).items():
+        ran = [
+            (template, box_key, started_at)
+            for template, box_key, started_at, branch in self._connection.rows(_REPORTS, values)
+            if self._has_branch(product.repo_key, branch)
+        ]
+        for cell, reports in self._reports(ran, starts, mask_of(list(name_of))).items():
             of_cell = notable.get(cell, Notable())
             yield BoxRuns(product, name_of[cell.test], *cell[1:], reports, of_cell)
 
     def _reports(
-        self, values: tuple[object, ...], starts: Sequence[int], wanted: int
+        self, reports: Sequence[tuple[int, str, int]], starts: Sequence[int], wanted: int
     ) -> Counter[Cell]:
-        """Count the reports that ran each of the wanted tests, by box and slot."""
+        """Count those of these reports that ran each of the wanted tests, by box and slot."""
         tests_of: dict[int, list[int]] = {}
         counts: Counter[Cell] = Counter()
         ran = Counter(
             (template, box_key, bisect_right(starts, started_at) - 1)
-            for template, box_key, started_at in self._connection.rows(_REPORTS, values)
+            for template, box_key, started_at in reports
         )
-        for (template, box_key, slot), reports in ran.items():
+        for (template, box_key, slot), times in ran.items():
             if template not in tests_of:
                 tests = self._connection.mask(self._org, template) & wanted
                 tests_of[template] = list(tests_in(tests))
             for test in tests_of[template]:
-                counts[Cell(test, box_key, slot)] += reports
+                counts[Cell(test, box_key, slot)] += times
         return counts

@@ -199,7 +199,11 @@ class FailureAnswers(Answers):
             window = self._window(Scope(*product), period)
             values = (*window, codec.numbers(numbers), self._org)
             rows += self._connection.rows(_NEVER_PASSED, values)
-        return self._failures(rows)
+        return [
+            failure
+            for failure in self._failures(rows)
+            if self._has_branch(failure.key.lane.repo_key, failure.key.lane.branch)
+        ]
 
     def failing_items(self, scope: Scope, period: Period) -> Mapping[UUID, int]:
         rows = self._connection.rows(

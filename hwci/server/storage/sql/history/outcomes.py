@@ -118,7 +118,10 @@ class OutcomeAnswers(Answers):
             self._answered.update(dict.fromkeys(unread))
             for of_product in self._outcomes({product for product, _ in unread}, period):
                 self._answered[of_product.product, period] = of_product
-        return [runs for key in sorted(wanted, key=itemgetter(0)) if (runs := self._answered[key])]
+        runs = [runs for key in sorted(wanted, key=itemgetter(0)) if (runs := self._answered[key])]
+        if self.branches is None:
+            return runs
+        return [there for product in runs if (there := product.on(self.branches))]
 
     @cached_property
     def _answered(self) -> dict[tuple[Product, Period], ProductOutcomes | None]:

@@ -126,14 +126,15 @@ SELECT ({_STARTED} LIMIT 1), ({_STARTED} DESC LIMIT 1) FROM json_each(?6) j
 UNION ALL
 SELECT ({_MERGED} LIMIT 1), ({_MERGED} DESC LIMIT 1)
 """
-_NOTABLE = f"""
-SELECT r.product_id, NULL, i.test, count(*), sum(i.attempts), sum(i.outcome), count(f.id)
+_TRIED = "r.product_id, NULL, i.test, count(*), sum(i.attempts), sum(i.outcome), count(f.id)"
+_OF_NOTABLE = f"""
 {REPORTS}
 {ITEMS}
 LEFT JOIN failure f ON f.org_id = i.org_id AND f.id = i.failure_id AND {IS_FLAKE}
 WHERE r.hello_ok = 1 AND {NOTABLE}
-GROUP BY r.product_id, i.test
-"""
+GROUP BY r.product_id, i.test"""
+_NOTABLE = f"SELECT {_TRIED} {_OF_NOTABLE}"
+_NOTABLE_BY_BRANCH = f"SELECT r.branch, {_TRIED} {_OF_NOTABLE}, r.branch"
 _DAYS = "d.org_id = ? AND d.product_id = j.value AND d.day BETWEEN ? AND ?"
 _DAY_RUNS = f"FROM json_each(?) j CROSS JOIN day_run d ON {_DAYS}"
 _DAY_SUMS = f"FROM json_each(?) j CROSS JOIN day_result d ON {_DAYS}"
@@ -144,12 +145,10 @@ SELECT d.product_id, d.template_id, d.box_key, sum(d.reports)
 WHERE d.reports > 0
 GROUP BY d.product_id, d.template_id, d.box_key
 """
-_LISTS = f"""
-SELECT r.product_id, r.template_id, r.box_key, count(*)
-{REPORTS}
-WHERE r.hello_ok = 1
-GROUP BY r.product_id, r.template_id, r.box_key
-"""
+_LISTED = "r.product_id, r.template_id, r.box_key"
+_OF_LISTS = f"{REPORTS} WHERE r.hello_ok = 1 GROUP BY {_LISTED}"
+_LISTS = f"SELECT {_LISTED}, count(*) {_OF_LISTS}"
+_LISTS_BY_BRANCH = f"SELECT r.branch, {_LISTED}, count(*) {_OF_LISTS}, r.branch"
 
 
 class Ran:
@@ -261,14 +260,20 @@ class PeriodAnswers(ChangesAnswers):
         return RunStarts([*map(codec.from_micros, infra)], [*map(codec.from_micros, starts)])
 
     def test_runs(self, scope: Scope, period: Period) -> Sequence[TestRuns]:
+        if self.branches is None:
+            notable = self._summed(scope, period, _DAY_RESULTS, _NOTABLE)
+            lists = self._summed(scope, period, _DAY_LISTS, _LISTS)
+        else:  # no day has sums of a branch
+            notable = self._of_branches(scope, period, _NOTABLE_BY_BRANCH)
+            lists = self._of_branches(scope, period, _LISTS_BY_BRANCH)
         sums: dict[int, Added] = defaultdict(Added)
-        for product, results, *of_test in self._summed(scope, period, _DAY_RESULTS, _NOTABLE):
+        for product, results, *of_test in notable:
             if results is not None:
                 sums[product].add(*codec.unpack_results(results))
             else:
                 sums[product].add(*([int(number)] for number in of_test))
         ran: dict[int, Ran] = defaultdict(Ran)
-        for product, test_list, box_key, reports in self._summed(scope, period, _DAY_LISTS, _LISTS):
+        for product, test_list, box_key, reports in lists:
             ran[product].add(test_list, box_key, reports)
         return [
             row
@@ -299,6 +304,15 @@ class PeriodAnswers(ChangesAnswers):
             values += [*products, *_ends(edge)]
         queries = [of_days] * bool(days) + [of_edge] * len(edges)
         return self._connection.rows(" UNION ALL ".join(queries), values)
+
+    def _of_branches(self, scope: Scope, period: Period, by_branch: str) -> list[tuple[Any, ...]]:
+        """Return the rows of a query by branch and product whose branch counts, without it."""
+        values = (self._scoped(scope), self._org, *_ends(period))
+        return [
+            (product, *row)
+            for branch, product, *row in self._connection.rows(by_branch, values)
+            if self._has_branch(self._product_of[product].repo_key, branch)
+        ]
 
     def _product_runs(self, product: int, added: Added, ran: Ran) -> list[TestRuns]:
         """Count, for the notable tests of a product, the reports and boxes that ran them."""

@@ -7,9 +7,11 @@ definition. An object lives within one transaction and may remember what it has 
 """
 
 from collections.abc import Callable
+from copy import copy
 from functools import cached_property
 from uuid import UUID
 
+from hwci.analysis.outcomes import Branches
 from hwci.engine.history import Decision, Episode
 from hwci.server.storage.sql.connection import Connection
 from hwci.server.storage.sql.history.boxes import BoxAnswers
@@ -42,6 +44,11 @@ class SqlHistory(
     ) -> None:
         super().__init__(connection, org_id)
         self._noted = noted
+
+    def on_branches(self, branches: Branches) -> "SqlHistory":  # noqa: D102 - as the answers
+        history = copy(self)
+        history.branches = branches
+        return history
 
     @cached_property
     def decided(self) -> dict[UUID, tuple[Episode, Decision]]:  # noqa: D102 - as the answers

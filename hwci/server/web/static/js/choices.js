@@ -6,6 +6,7 @@ const OPEN = ["open"];
 const CHOICES = {
   times: ["exact"],
   zone: [], // always the reader's own
+  branches: ["default", "others"],
   charts: OPEN,
   failing: ["all"],
   daily: OPEN,

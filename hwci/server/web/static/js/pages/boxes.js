@@ -7,6 +7,7 @@ import { Deed } from "../parts/form/deed.js";
 import { useDraft } from "../parts/form/draft.js";
 import { Waiting } from "../parts/notices/notice.js";
 import { isAdmin } from "../parts/frame/roles.js";
+import { branchesOf } from "../parts/frame/branches.js";
 import { Periods, UpToNow, scopeOf } from "../parts/frame/scope.js";
 import { BoxLink } from "../parts/values/past.js";
 import { PagedTable } from "../parts/table/table.js";
@@ -32,7 +33,7 @@ export function Boxes({ address, orgId, organization, me }) {
   const tokens = useInstallTokens(base, ask);
   const [noted, setNoted] = useState(0);
   const { days, from, asOf } = scopeOf(address.query);
-  const health = useHealth(orgId, organization, { days, from, asOf }, noted);
+  const health = useHealth(orgId, organization, { days, from, asOf, branch: branchesOf(address.query) }, noted);
   const notes = { path: `/api/orgs/${orgId}/box-notes`, noted: () => setNoted((was) => was + 1) };
   const changed = (removed) => {
     if (removed && removed.id === tokens.made?.id) tokens.forget();

@@ -7,6 +7,7 @@ import { useAnswer } from "../../asking.js";
 import { count, counted, percent, rangeOf } from "../../format.js";
 import { html } from "../../html.js";
 import { Failed, Renewing } from "../../parts/notices/notice.js";
+import { Branches } from "../../parts/frame/branches.js";
 import { LookBack } from "../../parts/frame/scope.js";
 import { BoxLink, OnBox, TestLink } from "../../parts/values/past.js";
 import { Period } from "../../parts/values/period.js";
@@ -28,13 +29,15 @@ export function useHealth(orgId, organization, scope, turn) {
 export function BoxHealth({ health: { data, error, again, loading }, address, orgId }) {
   const fault = error && html`<${Failed} error=${error} again=${again} />`;
   if (!data) return fault;
+  const branches = html`<p class="option"><${Branches} address=${address} /></p>`;
   const renewing = html`<${Renewing} on=${loading} />`; // the rows are of the period before
   if (data.boxes.length === 0) {
-    return html`${fault}<p class="quiet"><${Period} ...${data.period} />: no run was reported, so there is no box to compare.
+    return html`${fault}${branches}<p class="quiet"><${Period} ...${data.period} />: no run was reported, so there is no box to compare.
       ${" "}<${LookBack} address=${address} days=${data.period.days} /> ${renewing}</p>`;
   }
   return html`${fault}<${Section} title="Boxes compared" total=${data.boxesTotal}>
     <p class="quiet"><${Period} ...${data.period} />. First attempts that failed, on the same tests and commits. ${renewing}</p>
+    ${branches}
     <${PlainTable} name="boxes-compared" label="Boxes compared" rows=${data.boxes}
       rowKey=${({ boxKey }) => boxKey} columns=${columns(orgId, data.period)} />
     ${rest(data.boxesTotal - data.boxes.length, "box", "boxes")}

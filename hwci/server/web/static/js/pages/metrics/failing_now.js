@@ -9,6 +9,7 @@ import { count, counted } from "../../format.js";
 import { html, useId, useState } from "../../html.js";
 import { Failed, Waiting } from "../../parts/notices/notice.js";
 import { LEFT_OUT } from "./first_page.js";
+import { Branches, branchesOf } from "../../parts/frame/branches.js";
 import { productColumn } from "../../parts/frame/scope.js";
 import { BoxLink, HistoryLink } from "../../parts/values/past.js";
 import { Section } from "../../parts/section.js";
@@ -23,6 +24,7 @@ const NAMED = 2; // boxes of a line
 const NONE = "No test is failing: each one that failed in this period has passed since.";
 const NOTHING_RAN = "No run of this period was reported, so nothing is known to fail.";
 const NONE_BROKEN = "No test is broken, as far as its runs tell.";
+const NONE_OF_THESE = "No test is failing on these branches.";
 const NONE_THERE = "No test is failing on a branch that merges of this period went to.";
 
 /** The section. `figures`: of the page, which has the first incidents; children: below the incidents. */
@@ -30,21 +32,27 @@ export function FailingNow({ figures, address, orgId, scope, page, reviews, seve
   const [turned, setTurned] = useState([]); // bands that were unfolded, or folded where all are shown
   const isAll = address.query.get("failing") === "all";
   const path = `/api/orgs/${orgId}/ci-analysis/incidents`;
-  const query = { ...scope, label: "pending" };
-  const first = figures.data?.incidents;
-  const bands = figures.data?.bands ?? [];
+  const branch = branchesOf(address.query);
+  const ofAll = branch === null ? figures.data : null; // the figures are of all branches
+  const query = { ...scope, label: "pending", branch };
+  const first = ofAll?.incidents;
+  const bands = ofAll?.bands ?? [];
   const elsewhere = figures.data?.incidentsElsewhere ?? 0;
-  const isMore = isAll || bands.some((one) => turned.includes(one.band) && rowsOf(first.items, one).length < one.incidents);
+  const isWhole = isAll || branch !== null;
+  const isMore = isWhole || bands.some((one) => turned.includes(one.band) && rowsOf(first.items, one).length < one.incidents);
   const all = useAnswer(isMore ? path : null, { ...query, limit: MOST }, reviews.turn);
   const data = isMore ? (all.data ?? first) : first;
   const { error, again } = isMore && all.error ? all : figures;
+  // Below the rows: what fails now is seen without scrolling.
+  const branches = html`<p class="option"><${Branches} address=${address} /></p>`;
   if (!data || (isMore && all.error)) {
-    const instead = error ? html`<${Failed} error=${error} again=${again} />` : figures.data && LEFT_OUT;
-    return instead && html`<${Section} title="Failing now" anchor="failing">${instead}${children}<//>`;
+    const left = isMore ? html`<${Waiting} />` : figures.data && LEFT_OUT;
+    const instead = error ? html`<${Failed} error=${error} again=${again} />` : left;
+    return instead && html`<${Section} title="Failing now" anchor="failing">${instead}${branches}${children}<//>`;
   }
   const columns = columnsOf(page, several, orgId);
-  const items = isAll ? data.items : data.items.filter((row) => row.onMergeBranch);
-  const [broken, ...folded] = (figures.data?.bands ?? bandsOf(items)).map((one) => ({
+  const items = isWhole ? data.items : data.items.filter((row) => row.onMergeBranch);
+  const [broken, ...folded] = (ofAll?.bands ?? bandsOf(items)).map((one) => ({
     ...one,
     rows: rowsOf(items, one),
     total: one.incidents + (isAll ? one.elsewhere : 0),
@@ -52,13 +60,15 @@ export function FailingNow({ figures, address, orgId, scope, page, reviews, seve
   }));
   const turn = (band) => setTurned(turned.includes(band) ? turned.filter((one) => one !== band) : [...turned, band]);
   const table = { name: "failing-now", columns, rowKey: (row) => row.id };
-  const none = data.total === 0 ? (page.tiles.infraRuns.total ? NONE : NOTHING_RAN) : items.length ? NONE_BROKEN : NONE_THERE;
+  const nowhere = branch === null ? NONE : NONE_OF_THESE;
+  const none = data.total === 0 ? (page.tiles.infraRuns.total ? nowhere : NOTHING_RAN) : items.length ? NONE_BROKEN : NONE_THERE;
   return html`<${Section} title="Failing now" total=${data.total} anchor="failing">
     ${broken.rows.length > 0
       ? html`<${PlainTable} ...${table} label="Failing now" rows=${broken.rows} saves=${{ path, query, total: data.total }} />`
       : html`<p class="empty">${none}</p>`}
     ${folded.filter(({ total }) => total > 0).map((one) => html`<${Folded} key=${one.band} ...${one} table=${table}
       isLoading=${isMore && !all.data} onTurn=${() => turn(one.band)} />`)}
+    ${branches}
     ${first?.total > first?.items.length && html`<${All} isAll=${isAll} total=${data.total} elsewhere=${elsewhere} />`}
     ${isMore && data.total > MOST && html`<p class="quiet">The first ${count(MOST)} of ${count(data.total)}.</p>`}
     ${children}

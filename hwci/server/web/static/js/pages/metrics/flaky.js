@@ -6,6 +6,7 @@ import { useAnswer } from "../../asking.js";
 import { count, percent, range } from "../../format.js";
 import { html, useEffect, useRef, useState } from "../../html.js";
 import { Failed } from "../../parts/notices/notice.js";
+import { Branches, branchesOf } from "../../parts/frame/branches.js";
 import { productColumn } from "../../parts/frame/scope.js";
 import { Section } from "../../parts/section.js";
 import { FEW, PagedTable, tableState } from "../../parts/table/table.js";
@@ -21,6 +22,7 @@ import { IT_NEVER_PASSED } from "../../words.js";
 const NONE = "No attempt of a test failed in this period. Try a longer one.";
 const ALL_BROKEN = "Each test with a failed attempt is broken: none is flaky.";
 const NO_FLAKE = "None of its failures is a flake, and no retry passed: it is or was broken on the commits where it failed";
+const NONE_OF_THESE = "No attempt of a test failed on these branches in this period.";
 const NEAR = "400px"; // below the visible part
 const FEWER = "flaked"; // in the address: tests that never flaked are left out
 
@@ -30,20 +32,22 @@ export function FlakiestTests({ address, base, orgId, scope, several, page, figu
   const analysis = `/api/orgs/${orgId}/ci-analysis/flaky-tests`;
   const ranked = address.query.get("flaky.rank") === "low";
   const byLow = ranked && sort === null; // a column that is sorted by goes before
-  const table = byLow ? analysis : `${base}/flakiest-tests`;
+  const branch = branchesOf(address.query);
+  const isOurs = byLow || branch !== null; // the specification's table is in its own order, and of all branches
+  const table = isOurs ? analysis : `${base}/flakiest-tests`;
   const [place, near] = useNear();
   const { total } = page.flakiestTests;
-  const fewer = address.query.get("flaky.tests") === FEWER;
+  const fewer = branch === null && address.query.get("flaky.tests") === FEWER;
   const flaked = flaking(figures);
   const kind = fewer && figures.data?.flakyTests ? flaked : {}; // else nothing says which to leave out
-  const first = byLow ? undefined : fewer ? firstOf(figures, ({ flakyTests }) => flakyTests) : page.flakiestTests;
+  const first = isOurs ? undefined : fewer ? firstOf(figures, ({ flakyTests }) => flakyTests) : page.flakiestTests;
   const others = total - (figures.data?.flakyTests?.total ?? total);
   const wanted = near && total > 0 && !(figures.loading && fewer);
-  const rank = byLow ? { rankBy: "lowerBound" } : {};
+  const rank = { branch, ...(byLow ? { rankBy: "lowerBound" } : {}) };
   const answer = useOwnDays(wanted ? `${table}/history` : null, { ...scope, ...asked, ...kind, ...rank });
   const histories = new Map(answer.data?.items.map((one) => [keyOf(one), one]));
   // Rows that are ranked by it have their interval themselves.
-  const sure = useAnswer(wanted && !byLow ? analysis : null, { ...scope, ...asked, ...kind, detail: "rates" });
+  const sure = useAnswer(wanted && !isOurs ? analysis : null, { ...scope, ...asked, ...kind, detail: "rates" });
   const within = new Map(sure.data?.items.map((row) => [keyOf(row), sureOf(row)]));
   const few = whole ? {} : { limit: FEW }; // an answer takes longer than a row
   const answers = useAnswer(wanted ? analysis : null, { ...scope, ...asked, ...few, ...kind, ...rank, detail: "answers" });
@@ -60,7 +64,7 @@ export function FlakiestTests({ address, base, orgId, scope, several, page, figu
     {
       key: "flakeRate", fields: ["flakeRate", "low", "high"], title: "Flake rate",
       sort: "flakeRate", own: byLow ? undefined : "down", numeric: true,
-      cell: (row) => rate(row, byLow ? sureOf(row) : within.get(keyOf(row)), sure.error),
+      cell: (row) => rate(row, isOurs ? sureOf(row) : within.get(keyOf(row)), sure.error),
     },
     ...(byLow ? [{ key: "low", title: "At least", own: "down", numeric: true, cell: atLeast }] : []),
     { key: "heat", title: "Failed attempts by day", numeric: true, cell: heat },
@@ -68,17 +72,19 @@ export function FlakiestTests({ address, base, orgId, scope, several, page, figu
   const suspected = (row) => suspects.data?.items.find((one) => keyOf(one) === keyOf(row));
   const below = (row) => unfolded === keyOf(row) && html`<${Unfolded} row=${row} history=${histories.get(keyOf(row))}
     suspect=${suspected(row)} ...${{ answer, suspects, orgId, period: page.period }} />`;
-  return html`<${Section} title="Flakiest tests" ...${{ total, rows: fewer ? total - others : total }} anchor="flaky">
+  const shown = branch === null ? total : answer.data?.total;
+  return html`<${Section} title="Flakiest tests" ...${{ total: shown, rows: fewer ? total - others : shown }} anchor="flaky">
     <div ref=${place}></div>
-    ${(fewer || others > 0) && html`<${Others} ...${{ fewer, turn }} number=${others}
+    <p class="option"><${Branches} address=${address} /></p>
+    ${branch === null && (fewer || others > 0) && html`<${Others} ...${{ fewer, turn }} number=${others}
       what=${flaked.flaked ? "without a flake" : "broken"} />`}
     ${total > 0 && html`<${Rank} on=${byLow} />`}
     ${answer.error?.isPassing &&
       html`<${Failed} error=${answer.error} again=${answer.again}><p>The failed attempts by day are not shown.</p><//>`}
     <${PagedTable} folds unfolds="flaky.boxes" name="flaky" label="Flakiest tests" thing="test" path=${table}
-      query=${{ ...scope, ...kind, ...(byLow ? { ...rank, detail: "rates" } : {}) }} first=${first} turn=${reviews.turn} address=${address}
+      query=${{ ...scope, ...kind, ...(isOurs ? { ...rank, detail: "rates" } : {}) }} first=${first} turn=${reviews.turn} address=${address}
       columns=${columns} below=${below} rowKey=${keyOf}
-      empty=${total > 0 ? ALL_BROKEN : NONE} />
+      empty=${branch !== null ? NONE_OF_THESE : total > 0 ? ALL_BROKEN : NONE} />
   <//>`;
 }
 
