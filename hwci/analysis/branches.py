@@ -12,6 +12,7 @@ from hwci.analysis.outcomes import Branches, RecordedRuns
 from hwci.contract.vocabulary import BranchChoice
 from hwci.engine.history import History, Scope
 from hwci.engine.periods import Period
+from hwci.engine.starred import matcher
 
 Merges = Mapping[str, Mapping[str, datetime]]
 """Merges of a repository by branch, that with most first: their commits, and when they merged."""
@@ -26,7 +27,8 @@ def branches_of(
     if choice is None:
         return None
     if choice not in [*BranchChoice]:
-        return _named(choice)
+        fits = matcher(choice)
+        return lambda _, branch: fits(branch)
     defaults, wanted = default_branches(history, scope, period), choice == BranchChoice.DEFAULT
     return lambda repo_key, branch: (defaults.get(repo_key) == branch) is wanted
 
@@ -60,14 +62,3 @@ def merges_by_branch(history: History, scope: Scope, period: Period) -> Mapping[
         repo: dict(sorted(branches.items(), key=lambda branch: (-len(branch[1]), branch[0])))
         for repo, branches in by_repo.items()
     }
-
-
-def _named(pattern: str) -> Branches:
-    """Return the branches that fit a pattern with one `*` at most, in whatever repository."""
-    start, star, end = pattern.partition("*")
-    if not star:
-        return lambda _, branch: branch == pattern
-    least = len(start) + len(end)
-    return lambda _, branch: (
-        len(branch) >= least and branch.startswith(start) and branch.endswith(end)
-    )

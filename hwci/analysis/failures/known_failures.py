@@ -13,9 +13,7 @@ from uuid import UUID
 
 from hwci.analysis.outcomes import RecordedRuns
 from hwci.contract.known_failures import KnownBy, KnownFailure
-
-ANY = "*"
-"""What stands for any characters in a pattern; nothing else is special."""
+from hwci.engine.starred import ANY, matcher
 
 
 class Failed(NamedTuple):
@@ -41,8 +39,8 @@ class KnownFailures:
         self._rules = [
             _Rule(
                 rule,
-                _matcher(rule.test_id or ANY),
-                None if rule.message is None else _matcher(f"{ANY}{rule.message}{ANY}"),
+                matcher(rule.test_id or ANY),
+                None if rule.message is None else matcher(f"{ANY}{rule.message}{ANY}"),
             )
             for rule in rules
         ]
@@ -106,27 +104,3 @@ def known_rules(
         if rule is not None:
             known[failure_id] = rule
     return known
-
-
-def _matcher(pattern: str) -> Callable[[str], bool]:
-    """Return whether a pattern matches a whole text, as a function. Each part between two `*` is
-    looked for once, from where the one before ended: the first place is as good as any later one.
-    """
-    first, *others = pattern.split(ANY)
-    if not others:
-        return first.__eq__
-    *middle, last = others
-    longest = max(middle, key=len, default="")
-
-    def fits(text: str) -> bool:
-        if longest not in text or not text.startswith(first):
-            return False
-        at = len(first)
-        for part in middle:
-            start = text.find(part, at)
-            if start < 0:
-                return False
-            at = start + len(part)
-        return len(text) - at >= len(last) and text.endswith(last)
-
-    return fits

@@ -9,6 +9,7 @@ from uuid import UUID, uuid4
 
 from hwci.contract.ci_systems import SigningSystem
 from hwci.contract.shape import ListPage
+from hwci.engine.starred import matcher
 from hwci.server.clock import Clock
 from hwci.server.errors import ConflictError, NotFoundError, UnfitError
 from hwci.server.services import Service
@@ -25,7 +26,6 @@ _CREATED = "trust.created"
 _TOO_MANY = (
     f"An organization may trust {limits.TRUSTS_MAX} repositories; remove one that is not needed"
 )
-_STAR = "*"
 
 
 class Trusts(Service):
@@ -143,10 +143,7 @@ def used(trust: Trust, job: JobIdentity, now: datetime) -> Trust:
 def _matches(pattern: str | None, name: str | None) -> bool:
     if pattern is None or name is None:
         return pattern is None
-    start, star, end = pattern.partition(_STAR)
-    if not star:
-        return name == pattern
-    return len(name) >= len(start) + len(end) and name.startswith(start) and name.endswith(end)
+    return matcher(pattern)(name)
 
 
 def _removed(writer: Writer, org_id: UUID, trust_id: UUID, by: User, now: datetime) -> bool:
