@@ -146,6 +146,7 @@ class Tenant:
             del row["firstFailure"]["boxKey"]
         if "firstRun" in row:
             row["firstRun"] = self._run(row, row["firstRun"])
+        assert row.pop("known", None) is None  # nobody made a rule
         if row.get("groupId") is not None:
             row["groupId"] = self.keys.get(row["groupId"], row["groupId"])
         if row.get("review") is not None:

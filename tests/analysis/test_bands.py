@@ -74,6 +74,11 @@ def test_the_chance_weighs_a_change_against_flaking_so_often_in_a_row() -> None:
     assert chance_of_broken(two) == pytest.approx(0.0001 / (0.0001 + both))
 
 
+def test_hundreds_of_tests_in_thousands_of_runs_have_a_band() -> None:
+    assert band_of(counts(*[(3_000, 3_010, 6_000)] * 800)) is Band.BROKEN
+    assert band_of(counts(*[(1, 5_000, 6_000)] * 800)) is Band.FLAKY
+
+
 def ranked(*reports: Report, merges: tuple[tuple[str, str], ...] = ()) -> list[Banded]:
     past = Past([*reports])
     for number, (sha, branch) in enumerate(merges):

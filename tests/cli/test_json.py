@@ -90,6 +90,7 @@ OTHERS = {
     *("bisect start", "bisect next", "bisect status"),  # need a test that broke: test_bisect.py
     "invitations accept",  # needs a second person
     "members role",
+    "orgs delete",  # closes what the others ask: test_accounts.py
     "sessions end",
     "suite-config check",  # needs a checkout: test_suite_config.py
     "suite-config plan",

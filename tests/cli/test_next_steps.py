@@ -206,7 +206,7 @@ def test_a_taken_port_is_answered_with_a_free_one(
 VALUE = "\0"
 """Stands for a value that the program puts into a message."""
 SAMPLES = ("7", "7d0e0f6e-2c6b-4f55-8a35-0a3f6e1f3c52")
-NAMED = {"ROLE": "admin"}
+NAMED = {"ROLE": "admin", "SYSTEM": "github"}
 COMMAND = re.compile(r"(?P<before>^  |: |\()hwci (?P<rest>[^`\n;,)]+)", re.MULTILINE)
 PART = re.compile(rf"--[a-z-]+|[A-Z]+|{VALUE}|enable|owner|pending|gitlab")
 """What belongs to a command within a sentence: flags, names of values, values, choices."""

@@ -223,7 +223,7 @@ def test_the_unit_makes_the_folder_of_the_backups_that_its_guides_make() -> None
         "".join(guide.read_text() for guide in guides),
     )
 
-    assert len(copies) == 5
+    assert len(copies) == 6
     assert set(copies) <= set(folders)
 
 

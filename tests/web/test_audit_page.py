@@ -75,8 +75,8 @@ def do_all(own: Site) -> None:
 def test_every_action_is_shown_in_words_with_who_and_which(page: Page, tmp_path: Path) -> None:
     with site(page, tmp_path) as own:
         do_all(own)
-        own.open("audit-log")
-        result = own.ask("audit-log?limit=20")["items"]
+        own.open("audit-log?audit.limit=50")
+        result = own.ask("audit-log?limit=50")["items"]
         rows = page.locator("tbody tr")
         expect(rows).to_have_count(len(result))
 

@@ -7,6 +7,7 @@ It does not know since which commit a test fails, nor on which boxes.
 """
 
 from collections.abc import Collection, Mapping
+from math import exp, log
 from typing import NamedTuple
 
 from hwci.analysis.outcomes import FirstAttempts
@@ -23,6 +24,7 @@ one run are one incident, so without it any three of them that once fail togethe
 BROKEN_MIN = 1 / 2
 """From this chance on it is called broken."""
 _NONE = FirstAttempts(0, 0)
+_EXPONENT_MAX = 700.0
 
 
 class Counts(NamedTuple):
@@ -56,10 +58,13 @@ def chance_of_broken(counts: Counts) -> float:
     """Return the chance that a change broke the tests, against that all are flaky and failed in all
     of these runs by chance, each at the rate of its other runs.
     """
-    breaks, by_chance = BREAKS * BREAKS_ALSO ** max(0, len(counts.failed) - 1), 1.0
-    for test, failed in counts.failed.items():
-        by_chance *= _rate(counts.tried.get(test, _NONE), failed) ** failed
-    return breaks / (breaks + by_chance)
+    # Of many tests and runs either is less than a float can hold, and its logarithm is not.
+    breaks = log(BREAKS) + max(0, len(counts.failed) - 1) * log(BREAKS_ALSO)
+    by_chance = sum(
+        failed * log(_rate(counts.tried.get(test, _NONE), failed))
+        for test, failed in counts.failed.items()
+    )
+    return 1 / (1 + exp(min(by_chance - breaks, _EXPONENT_MAX)))
 
 
 def _rate(tried: FirstAttempts, failed: int) -> float:

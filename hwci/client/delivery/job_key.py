@@ -9,8 +9,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from uuid import UUID
 
-from hwci.client import calls
-from hwci.client._sync import Client
 from hwci.wire import limits
 
 _LEFT_S = 60.0
@@ -36,6 +34,10 @@ class JobKey:
 
     def __call__(self) -> str:
         """Return the key. Raises HwciError."""
+        # A job that has a key needs neither.
+        from hwci.client import calls  # noqa: PLC0415
+        from hwci.client._sync import Client  # noqa: PLC0415
+
         now = time.monotonic()
         if now >= self._ends:
             with Client(self.url, retries=0) as client:

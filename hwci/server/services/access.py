@@ -59,10 +59,6 @@ _NAME_A_PRODUCT = (
 )
 _OTHER_PRODUCT = "This reader key does not read this product"
 _NO_ORGANIZATION = "Organization not found"
-_DELETED = (
-    "The organization is deleted; until {:%Y-%m-%d %H:%M} UTC an owner can undo it:"
-    " hwci orgs undelete {}"
-)
 _NO_BOX_KEY = "X-API-Key is not a box key that works; install the box again"
 
 
@@ -263,10 +259,17 @@ def live_box(reader: Reader, digest: bytes) -> Box:
     return box
 
 
+def _deleted(org_id: UUID, erase_at: datetime) -> str:
+    return (
+        f"The organization is deleted; until {erase_at:%Y-%m-%d %H:%M} UTC an owner can undo it:"
+        f" hwci orgs undelete {org_id}"
+    )
+
+
 def require_working(organization: Organization | None) -> None:
     """Raise `UnauthenticatedError` if keys do not work, as the organization is deleted."""
     if organization is not None and organization.erase_at is not None:
-        raise UnauthenticatedError(_DELETED.format(organization.erase_at, organization.id))
+        raise UnauthenticatedError(_deleted(organization.id, organization.erase_at))
 
 
 def _reader_digest(presented: str) -> bytes:
@@ -340,7 +343,7 @@ def _require_member(membership: Membership | None, *, deleted: bool = False) -> 
         raise NotFoundError(_NO_ORGANIZATION)
     organization = membership.organization
     if organization.erase_at is not None and not deleted:
-        raise NotFoundError(_DELETED.format(organization.erase_at, organization.id))
+        raise NotFoundError(_deleted(organization.id, organization.erase_at))
     return membership
 
 
