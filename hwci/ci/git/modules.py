@@ -120,13 +120,9 @@ class Modules:
         if clone is None:
             return Inside((), [f"{move.path}, which it moved, is not checked out here"])
         differ = [_differ(clone, move.path, before, move.after) for before in move.before]
-        paths, *others = (part.paths for part in differ)
+        in_each = set.intersection(*({*part.paths} for part in differ))
         return Inside(
-            [
-                os.fsencode(move.path) + b"/" + path
-                for path in paths
-                if all(path in other for other in others)
-            ],
+            [os.fsencode(move.path) + b"/" + path for path in differ[0].paths if path in in_each],
             [why for part in differ for why in part.unknown],
         )
 
