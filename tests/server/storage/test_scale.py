@@ -189,4 +189,4 @@ def test_the_tables_that_citus_could_not_spread_are_named(postgresql: Server) ->
     assert set(re.findall(r"`(\w+)`", rows["tables without an organization"])) == without
     named = set(re.findall(r"`(\w+)`", rows["keys that are unique over all organizations"]))
     assert named >= over_all
-    assert over_all == {"audit_entry", "invite", "ci_key", "reader_key", "box"}
+    assert over_all == {"audit_entry", "invite", "ci_key", "reader_key", "job_key", "box"}
