@@ -5,6 +5,7 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import closing
 from dataclasses import dataclass, replace
+from statistics import median
 from uuid import UUID
 
 import pytest
@@ -95,8 +96,8 @@ def _begin(writer: Writer) -> None:
 async def test_a_caller_is_looked_up_in_one_round_trip(asking: Asking, far: Far) -> None:
     access = Access(far.store, system_clock, TOKENS)
     await asking(access)
-    # An answer that comes in two pieces counts as two.
-    assert min([await far.trips(asking(access)) for _ in range(5)]) == 1
+    # An answer that comes in two pieces counts as two, or with the next.
+    assert median([await far.trips(asking(access)) for _ in range(5)]) == 1
 
 
 async def test_look_ups_take_as_many_connections_as_are_looked_up_at_once(far: Far) -> None:
@@ -134,9 +135,9 @@ async def test_a_report_waits_as_often_for_many_failing_tests_as_for_few(far: Fa
     many = [await far.trips(_put(far.store, number, failing=60)) for number in range(9, 17)]
     # The first prepares the statements. A message that comes in two pieces counts as two, so that
     # any report may take one more than it waits for.
-    fewest = min(few[1:]), min(many[1:])
-    assert max(fewest) <= REPORT_TRIPS
-    assert max(fewest) - min(fewest) <= 1
+    usual = median(few[1:]), median(many[1:])
+    assert max(usual) <= REPORT_TRIPS
+    assert max(usual) - min(usual) <= 1
 
 
 async def test_the_metrics_page_takes_few_round_trips(far: Far) -> None:
@@ -146,7 +147,7 @@ async def test_the_metrics_page_takes_few_round_trips(far: Far) -> None:
     def page(reader: Reader) -> object:
         return read_page(reader.history(ACME.id), Scope(), last_days(30, _at(8).started_at), 10)
 
-    assert min([await far.trips(far.store.read(page)) for _ in range(3)]) <= PAGE_TRIPS
+    assert median([await far.trips(far.store.read(page)) for _ in range(3)]) <= PAGE_TRIPS
 
 
 async def test_what_was_written_is_seen_by_the_next_question_of_its_transaction(far: Far) -> None:
