@@ -19,6 +19,10 @@ from hwci.server.storage.location import Location
 _CHUNK_BYTES = 64 * 1024
 _SYNC_OR_FLUSH = b"\0\0\0\x04"
 """How the last message ends of statements for whose answers a client waits."""
+_FLUSH = b"H\0\0\0\x04"
+"""It asks nothing. psycopg sends it behind the end of its statements, at times on its own, when the
+database has answered these.
+"""
 _END_OF_A_READ = b"Q\0\0\0\x0dROLLBACK\0"
 
 
@@ -77,7 +81,9 @@ class _Line:
 
     async def ask(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         while chunk := await self._read(reader):
-            if chunk != _END_OF_A_READ:
+            if chunk == _FLUSH:
+                self._asked = True
+            elif chunk != _END_OF_A_READ:
                 self._distance.round_trips += self._answered and self._asked
                 self._answered = False
                 self._asked = chunk[:1] == b"Q" or chunk.endswith(_SYNC_OR_FLUSH)
