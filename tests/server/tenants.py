@@ -213,6 +213,23 @@ def _told(url: str, path: str, by_owner: Header, failure: str) -> dict[str, str]
     return {"webhook": first, "spare webhook": spare}
 
 
+def tell_of_an_incident(server: RunningServer, tenant: Tenant) -> None:
+    """Let the webhook be told of an incident that stays open, once the server looks for any."""
+    hook, by_owner = f"{tenant.path}/webhooks/{tenant.ids['webhook']}", bearer(tenant.owner)
+    org_id = UUID(tenant.org_id)
+    server.operate(SetCiMetrics(org_id=org_id, enabled=True))
+    wanted = {"events": ["incident.opened"], "enabled": True}
+    tell(server.url, "PATCH", hook, by_owner, body=wanted)
+    test = {"id": "boot", "outcome": "fail", "attempts": 1, "duration_s": 1, "verdict": "device"}
+    at = (datetime.now(UTC) + timedelta(seconds=1)).isoformat()  # noqa: TID251 - the server's, too
+    failing = report(run_id=99, suite="nightly", tests=[test], started_at=at, ended_at=at)
+    tell(server.url, "POST", "/api/ci/run-report", ci_key(tenant.ci_key), body=failing)
+    while not query(server.location, "SELECT 1 FROM ongoing WHERE org_id = ?", (org_id.bytes,)):
+        time.sleep(0.1)
+    tell(server.url, "PATCH", hook, by_owner, body={"enabled": False})
+    server.operate(SetCiMetrics(org_id=org_id, enabled=tenant.name != OFF))
+
+
 def _run(hour: int, failing: tuple[str, ...]) -> dict[str, Any]:
     tests = [
         {
