@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Awaitable, Callable, Iterator
+from datetime import timedelta
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,7 +21,7 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 
 from hwci.cli.agents.shortened import NONE, ROWS, UNKNOWN
 from tests.support.commands import environment, hwci
-from tests.support.moved import moved_command, until_the_instant
+from tests.support.moved import INSTANT, moved_command, until_the_instant
 
 pytestmark = pytest.mark.demo
 CALLS = 4
@@ -348,6 +349,29 @@ def test_a_key_of_one_product_means_that_and_one_of_two_says_which_it_reads(
 
     with_agent(bound_to(products[0]), of_one)
     with_agent(bound_to(*products), of_two)
+
+
+def test_a_failure_names_the_rule_by_which_it_is_known(demonstration: Demonstration) -> None:
+    folder, end = demonstration.folder, INSTANT + timedelta(days=30)
+    listed = demonstration.printed("failures", "list", "--limit", "1")
+    [failure] = listed["items"]
+
+    async def ask(agent: Agent) -> None:
+        answer = await agent.ask("failure", failure_id=failure["id"])
+        answers.append(answer["known_by"])
+
+    answers: list[str] = []
+    with_agent(demonstration, ask)
+    done = hwci(
+        folder,
+        *("known", "add", "FW-123", "--test", failure["testId"]),
+        *("--until", f"{end:%Y-%m-%d}"),
+    )
+    assert done.returncode == 0, done.stderr
+    with_agent(demonstration, ask)
+
+    assert answers[0] == NONE
+    assert "FW-123" in answers[1]
 
 
 def test_all_tools_say_that_they_only_read_and_what_they_are_for(

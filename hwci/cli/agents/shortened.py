@@ -262,6 +262,7 @@ def of_failure(evidence: "FailureEvidence") -> Fields:
         "state": str(failure.label),
         "harness_blames": str(failure.verdict),
         "failing_results": failure.items,
+        "known_by": failure.known.says if failure.known else NONE,
         "checks": first(evidence.checks, len(evidence.checks), _check),
     }
 
