@@ -4,12 +4,14 @@
 import json
 import shlex
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
 from hwci.client import Client, calls
 from hwci.wire import limits
+from hwci.wire.reports import MergeAnnouncement
 from tests.cli import jobs
 from tests.cli.conftest import Answer, Command
 from tests.support.running import RunningServer, running_in_thread
@@ -106,6 +108,22 @@ def test_what_is_not_known_or_not_understood_is_one_clear_line_and_never_passes(
     assert answer.code == code, answer
     assert said in answer.out + answer.err
     assert "Traceback" not in answer.err
+
+
+def test_a_branch_without_a_run_whose_merges_are_older_does_not_pass(
+    server: RunningServer, signed_in: Command
+) -> None:
+    before = datetime.now(UTC) - timedelta(days=20)  # noqa: TID251 - the server's clock
+    merge = MergeAnnouncement(
+        repo_key="acme/older", sha="7" * 40, branch="release/1.0", merged_at=before
+    )
+    with Client(server.url, ci_key=server.ci_key) as client:
+        client.send(calls.announce_merge(merge))
+
+    answer = signed_in("gate", "--days", "7", "--branch", "release/1.0")
+
+    assert answer.code == 3
+    assert "No merge was announced of the last 7 days" in answer.out
 
 
 # Exceptions

@@ -148,9 +148,20 @@ def _facts(
         raise ExplainedError(replace(explain(fault), code=ExitCode.USAGE)) from fault
     named = {"branch": wanted.branch, "repo_key": wanted.repo_key, "suite": wanted.suite}
     filters = {name: value for name, value in named.items() if value is not None}
-    if not facts.merges and (line := narrowing.unknown(server, filters)):
+    line = "" if facts.merges else narrowing.unknown(server, filters)
+    if line and not _were_merged(server, filters):
         raise wrong_usage("The gate was not asked", line, "Correct --branch, or leave it out")
     return facts
+
+
+def _were_merged(server: Connection, filters: narrowing.Filters) -> bool:
+    """Return whether any merge was ever announced: a branch may have some before the period, and
+    no run.
+    """
+    from hwci.client import calls
+
+    ever = calls.list_merges(server.org_id(), **filters, days=limits.DAYS_MAX, limit=1)
+    return server.send(ever).total > 0
 
 
 def _required(text: str) -> "Mapping[Requirement, float | None]":
