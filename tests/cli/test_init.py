@@ -10,7 +10,7 @@ import yaml
 
 from hwci.ci.new_job import JOBS, job_text
 from hwci.cli.commands.init import SERVE
-from hwci.contract.ci_systems import CiSystem
+from hwci.contract.ci_systems import CiSystem, SigningSystem
 from tests.cli.conftest import Command
 from tests.cli.jobs import git, repository
 from tests.examples.reading import accepted
@@ -88,6 +88,17 @@ def test_without_files_of_a_ci_the_site_of_the_repository_decides(
     repository(tmp_path, "src/a.c", remote=remote)
 
     assert cli("init").out.startswith(first)
+
+
+@pytest.mark.parametrize("ci", CiSystem)
+def test_a_job_that_can_sign_in_is_told_how_it_does_without_the_secret(
+    cli: Command, tmp_path: Path, ci: CiSystem
+) -> None:
+    repository(tmp_path, "src/a.c")
+
+    told = cli("init", "--ci", ci).err
+
+    assert ("hwci trusts create --help" in told) is (ci in {*SigningSystem})
 
 
 def test_the_file_names_its_schema_at_a_server_that_others_reach(

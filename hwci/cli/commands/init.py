@@ -13,7 +13,7 @@ from hwci.cli.session.settings import Flags, Settings, resolve
 from hwci.cli.terminal import options
 from hwci.cli.terminal.render import note, write
 from hwci.client.explained import command_error
-from hwci.contract.ci_systems import CiSystem
+from hwci.contract.ci_systems import CiSystem, SigningSystem
 
 NOT_WRITTEN = "No hwci.toml was written"
 OWN_FOLDER = ".hwci"
@@ -69,6 +69,8 @@ def init(
     server = ELSEWHERE if settings.guessed else settings.url
     wheel = None if settings.guessed else _wheel(settings)
     note("The job of the CI, with the key of `hwci keys create` as its secret HWCI_CI_KEY:")
+    if any(JOBS[CiSystem(system)] is job for system in SigningSystem):
+        note("It can do without the secret: hwci trusts create --help")
     its_wheel = wheel or f"{server}/dist/…"
     text = job_text(
         job, project.harness, server, its_wheel, main=repository.main, twister=project.twister
