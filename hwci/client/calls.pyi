@@ -281,6 +281,7 @@ class OneBoxFields(TypedDict, total=False):
     as_of: datetime | None
     start: datetime | None
     days: int | None
+    zone: str | None
 
 class SuspectsFields(TypedDict, total=False):
     branch: str | None

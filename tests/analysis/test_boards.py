@@ -10,7 +10,7 @@ from hwci.contract.boxes.benches import BoardOfBox
 from hwci.contract.vocabulary import NotCompared
 from hwci.engine.facts import Facts, Report
 from tests.engine.timeline import ALL, EVER, ORG, item, report
-from tests.support.outcomes import FullRecordedRuns
+from tests.support.outcomes import FullRecordedRuns, days_in_utc
 
 BOARDS = ("A1", "A2", "A3", "A4")
 COMMITS, TESTS = 15, 10
@@ -36,7 +36,7 @@ def history(
 
 def found(*reports: Report, box: str = "box-1") -> Sequence[BoardOfBox]:
     recorded = FullRecordedRuns(ORG, Facts(reports=reports))
-    return one_box(recorded, ALL, EVER, box, 100, KnownOfBoxes({}, {})).boards
+    return one_box(recorded, ALL, days_in_utc(EVER), box, 100, KnownOfBoxes({}, {})).boards
 
 
 def named(boards: Sequence[BoardOfBox]) -> list[str]:

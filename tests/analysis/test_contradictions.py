@@ -33,6 +33,7 @@ from hwci.engine.page.tables import FlakySelection
 from hwci.engine.periods import Period
 from tests.simulation.calibration.page import recorded
 from tests.simulation.fleet import Cause, Kind, Plan, Runs, Simulated, commits_of, simulate
+from tests.support.outcomes import days_in_utc
 from tests.support.soak import rounds
 
 ALL = Scope()
@@ -161,8 +162,9 @@ def all_that_is_said(fleet: Simulated, notes: Mapping[str, Note]) -> Mapping[str
     known = KnownOfBoxes(notes, {})
     for test in benches(history, ALL, period, MOST, known).tests:
         said[test.test_id].append(_of_test("boxes", test))
+    line = days_in_utc(period)
     for box in fleet.plan.box_keys:
-        for test in one_box(history, ALL, period, box, MOST, known).tests:
+        for test in one_box(history, ALL, line, box, MOST, known).tests:
             said[test.test_id].append(_of_test(box, test))
     for test_id in runs.tests.values():
         said[test_id] += _of_page(history, runs, test_id, period, notes)

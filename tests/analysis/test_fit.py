@@ -53,6 +53,9 @@ def one_box(box: BoxHealth | None = GOOD, clean: timedelta | None = timedelta(ho
         tests=(),
         alone=(),
         alone_total=0,
+        zone="UTC",
+        days=(),
+        by_day=(),
     )
 
 

@@ -2,17 +2,19 @@
 """One box over time, by small pictures."""
 
 from collections.abc import Sequence
+from datetime import timedelta
 
 from hwci.analysis.benches.by_parts import sure_shares
 from hwci.analysis.benches.one_box import one_box
 from hwci.analysis.benches.report import KnownOfBoxes, benches
 from hwci.analysis.certainty import Tally
-from hwci.contract.boxes.benches import BoxShares, FailedAlone, Note, OneBox
+from hwci.contract.boxes.benches import BoxShares, Counts, DayOfBox, FailedAlone, Note, OneBox
 from hwci.contract.shares import Share
 from hwci.engine.facts import Facts, Report
 from hwci.engine.history import Scope
-from tests.engine.timeline import ALL, EVER, ORG, REPO, SUITE, item, minute, report
-from tests.support.outcomes import FullRecordedRuns
+from hwci.engine.periods import Period
+from tests.engine.timeline import ALL, EVER, ORG, REPO, START, SUITE, item, minute, report
+from tests.support.outcomes import FullRecordedRuns, days_in_utc
 
 TESTS = ("boot", "i2c")
 DAY = 24 * 60
@@ -24,7 +26,7 @@ def history(*reports: Report) -> FullRecordedRuns:
 
 
 def found(*reports: Report, box: str = "box-1", most: int = 100) -> OneBox:
-    return one_box(history(*reports), ALL, EVER, box, most, UNKNOWN)
+    return one_box(history(*reports), ALL, days_in_utc(EVER), box, most, UNKNOWN)
 
 
 def shares_of(box: OneBox) -> BoxShares:
@@ -142,7 +144,7 @@ def test_it_stands_as_in_the_answer_about_all_boxes_with_its_note() -> None:
         for row in benches(history(*PAST), Scope(), EVER, 100, known).boxes
         if row.box_key == "box-1"
     ]
-    one = one_box(history(*PAST), ALL, EVER, "box-1", 100, known)
+    one = one_box(history(*PAST), ALL, days_in_utc(EVER), "box-1", 100, known)
 
     assert one.box == row
     assert row.last_seen_at == seen_at
@@ -151,5 +153,99 @@ def test_it_stands_as_in_the_answer_about_all_boxes_with_its_note() -> None:
 
 def test_a_box_without_a_run_has_nothing() -> None:
     nothing = found(*PAST, box="box-9")
+    assert nothing.by_day == ()
     assert (nothing.box, nothing.shares, nothing.others) == (None, None, None)
     assert (nothing.tests, nothing.alone, nothing.alone_total) == ((), (), 0)
+
+
+WEEK = Period(START, START + timedelta(days=7, microseconds=-1))
+
+
+def by_day(*reports: Report, notes: Sequence[Note] = (), since: Note | None = None) -> OneBox:
+    known = UNKNOWN._replace(notes={} if since is None else {"box-1": since})
+    return one_box(history(*reports), ALL, days_in_utc(WEEK, notes), "box-1", 100, known)
+
+
+def test_each_day_has_its_runs_what_failed_here_and_on_the_others_and_its_notes() -> None:
+    cable = Note(at=minute(3 * DAY), text="new cable")
+    box = by_day(
+        run("a", 1, "P F"),
+        run("a", 2, "P P", "box-2"),
+        run("b", DAY + 1, "P F"),
+        run("b", DAY + 2, "F F", "box-2"),
+        run("c", 5 * DAY, "L"),
+        notes=[cable],
+    )
+
+    assert len(box.days) == 7
+    assert box.by_day == (
+        day(0, 1, counts=(1, 2, 0, 2)),
+        day(1, 1, counts=(0, 1, 1, 1)),  # i2c failed on all of them
+        day(3, 0, notes=(cable,)),
+        day(5, 1, never_reached=1),
+    )
+
+
+def day(
+    number: int,
+    runs: int,
+    never_reached: int = 0,
+    counts: tuple[int, int, int, int] = (0, 0, 0, 0),
+    notes: tuple[Note, ...] = (),
+) -> DayOfBox:
+    return DayOfBox(
+        day=number,
+        runs=runs,
+        never_reached=never_reached,
+        lost_board=0,
+        counts=Counts(
+            failed=counts[0], results=counts[1], others_failed=counts[2], others_results=counts[3]
+        ),
+        notes=notes,
+    )
+
+
+def counted(counts: Counts) -> tuple[int, int, int, int]:
+    return counts.failed, counts.results, counts.others_failed, counts.others_results
+
+
+def test_the_others_count_on_each_day_of_the_box_whenever_they_ran_the_commit() -> None:
+    box = by_day(run("a", 1, "P F"), run("a", DAY, "P P"), run("a", 2 * DAY, "P P", "box-2"))
+
+    assert [counted(row.counts) for row in box.by_day] == [(1, 2, 0, 2), (0, 2, 0, 2)]
+
+
+def test_the_days_add_up_to_what_the_box_is_compared_by_before_and_since_its_note() -> None:
+    letters = "PPPFPPIPF"
+    runs = [
+        run(
+            f"{at}",
+            at * DAY / 3 + late,
+            f"{letters[(at * 7 + box) % 9]} {letters[(at + 3 * box) % 9]}",
+            f"box-{box}",
+        )
+        for at in range(20)
+        for box, late in ((1, 0), (2, 5), (3, 9))
+    ]
+    note = Note(at=minute(3 * DAY), text="new cable")
+    box = by_day(*runs, since=note)
+
+    assert box.box is not None
+    assert box.box.before is not None
+    for field in ("failed", "results"):
+        told = getattr(box.box.counts, field) + getattr(box.box.before.counts, field)
+        assert sum(getattr(row.counts, field) for row in box.by_day) == told > 0
+    assert box.shares is not None
+    assert box.shares.reached is not None
+    assert sum(row.runs for row in box.by_day) == box.shares.reached.total
+
+
+def test_a_run_that_lost_its_board_counts_on_its_day() -> None:
+    tests = [item("P" if at == 0 else "F", f"t{at}") for at in range(6)]
+    others = [
+        report(f"{sha}:P", at, box="box-2", tests=[item("P", f"t{test}") for test in range(6)])
+        for at, sha in enumerate("abcdefgh")
+    ]
+    box = by_day(*others, report("a:P", 2 * DAY, box="box-1", tests=tests))
+
+    assert [(row.day, row.lost_board) for row in box.by_day] == [(2, 1)]

@@ -6,14 +6,17 @@ store must answer, and recorded runs without a store. Tests are numbered by name
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import UTC, datetime
 from uuid import UUID
 
+from hwci.analysis.benches.by_day import TimeLine
 from hwci.analysis.outcomes import Branches, ProductOutcomes, RunOutcomes
+from hwci.contract.boxes.benches import Note
 from hwci.contract.known_failures import KnownFailure
 from hwci.contract.runs.commits import ChangeList
 from hwci.contract.runs.runs import TestResult
 from hwci.contract.vocabulary import Outcome
+from hwci.engine.calendar import calendar_days
 from hwci.engine.facts import (
     Facts,
     FailureKey,
@@ -39,6 +42,11 @@ from hwci.engine.history import (
 from hwci.engine.periods import Period, Slots
 from hwci.engine.rules.flakiness import has_failed_attempt
 from hwci.engine.rules.reports import report_order
+
+
+def days_in_utc(period: Period, notes: Sequence[Note] = ()) -> TimeLine:
+    """Return the days of a period in UTC, with the notes of a box."""
+    return TimeLine("UTC", calendar_days(period, UTC), notes)
 
 
 class FullRecordedRuns(FullHistory):

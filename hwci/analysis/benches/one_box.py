@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from hwci.analysis.benches.blame import Blamed
 from hwci.analysis.benches.boards import boards_of
+from hwci.analysis.benches.by_day import days_of
 from hwci.analysis.benches.by_parts import sure_shares
 from hwci.analysis.benches.health import health_of
 from hwci.analysis.benches.report import box_health, compared_boxes, named_tests, read_runs
@@ -24,6 +25,7 @@ from hwci.engine.test_sets import CountedTests, tests_in
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from hwci.analysis.benches.by_day import TimeLine
     from hwci.analysis.benches.health import Health
     from hwci.analysis.benches.report import KnownOfBoxes, Read
     from hwci.analysis.benches.shares import Tallies
@@ -40,14 +42,18 @@ COMMITS_NEEDED = 2
 def one_box(
     history: RecordedRuns,
     scope: Scope,
-    period: Period,
+    line: TimeLine,
     box_key: str,
     most: int,
     known: KnownOfBoxes,
 ) -> OneBox:
-    """Return what the runs of a period say about a box. `most`: so many tests are named."""
+    """Return what the runs of a period, by its days, say about a box. `most`: so many tests are
+    named.
+    """
+    period = line.period
     outcomes = history.outcomes(scope, period)
     read = read_runs(outcomes, known, history.check_time)
+    by_day = days_of(read, box_key, line)
     side = next((side for side in (box_key, Earlier(box_key)) if side in read.places), None)
     if side is None:
         return OneBox(
@@ -61,6 +67,9 @@ def one_box(
             tests=(),
             alone=(),
             alone_total=0,
+            zone=line.zone,
+            days=tuple(line.days),
+            by_day=by_day,
         )
     places: dict[str, list[tuple[Trials, int]]] = defaultdict(list)
     for on, runs in read.places.items():
@@ -85,6 +94,9 @@ def one_box(
         alone=tuple(alone[:most]),
         alone_total=len(alone),
         boards=boards_of(outcomes, box_key, most, history.check_time),
+        zone=line.zone,
+        days=tuple(line.days),
+        by_day=by_day,
     )
 
 

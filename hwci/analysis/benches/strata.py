@@ -176,7 +176,7 @@ class _Results:
         """Return the results of these groups."""
         import numpy as np
 
-        sides, *sets = zip(*chain.from_iterable(groups), strict=True)
+        sides, *sets, _ = zip(*chain.from_iterable(groups), strict=True)
         width = max(1, -(-max(map(int.bit_length, chain(*sets))) // 8))
         ran, fails = (
             np.unpackbits(packed(some, width), axis=1, bitorder="little") for some in sets

@@ -94,11 +94,14 @@ class Stratum(NamedTuple):
 
 
 class Trial(NamedTuple):
-    """One run on a box. `ran` and `failed` are sets of tests as bits."""
+    """One run on a box. `ran` and `failed` are sets of tests as bits; `number`: its place in the
+    list of runs.
+    """
 
     side: Side
     ran: int
     failed: int
+    number: int = 0
 
 
 class _Notable(NamedTuple):
@@ -358,7 +361,7 @@ class Trials:
             if _is_trial(run):
                 untold = self._untold(number)
                 failed = mask_of(run.notable) & ~untold
-                trials[run.sha].append(Trial(self.side_of(run), run.ran & ~untold, failed))
+                trials[run.sha].append(Trial(self.side_of(run), run.ran & ~untold, failed, number))
         return trials
 
     @cached_property

@@ -5,6 +5,7 @@ rules"). Chances are between 0 and 1. `says` is the sentence that people read.
 
 from datetime import datetime
 
+from hwci.contract.periods.days import CalendarDay
 from hwci.contract.scope import PeriodOfDays, ProductKey, TestName
 from hwci.contract.shape import Open, shape
 from hwci.contract.shares import Share
@@ -171,11 +172,29 @@ class FailedAlone(TestName):
 
 
 @shape
+class DayOfBox:
+    """A day on which a box ran or has notes. `day` counts those of the period from 0.
+    `neverReached`: of its `runs`, those with `hello_ok` false; `lostBoard`: of the others, those
+    that lost their board. `counts`: results of these runs, and of the others at the same commits,
+    on whatever day.
+    """
+
+    day: int
+    runs: int
+    never_reached: int
+    lost_board: int
+    counts: Counts
+    notes: tuple[Note, ...]
+
+
+@shape
 class OneBox:
-    """A box over a period. `box` null: no run named it; else its row of the answer about all boxes.
-    All else is of the whole period, whatever was noted. `others`: all other boxes together; null:
-    there is none. `tests`: those that fail more on this box. `alone`: at most 100, of `aloneTotal`.
+    """A box over a period and the days of `zone` in it. `box` null: no run named it; else its row
+    of the answer about all boxes. All else is of the whole period, whatever was noted. `others`:
+    all other boxes together; null: there is none. `tests`: those that fail more on this box.
+    `alone`: at most 100, of `aloneTotal`.
     `boards`: those of the box, the worst first, at most 100; empty if its runs name fewer than two.
+    `byDay`: the days on which it ran or has a note; on the others it was silent.
     """
 
     period: PeriodOfDays
@@ -189,3 +208,6 @@ class OneBox:
     alone: tuple[FailedAlone, ...]
     alone_total: int
     boards: tuple[BoardOfBox, ...] = ()
+    zone: str
+    days: tuple[CalendarDay, ...]
+    by_day: tuple[DayOfBox, ...]

@@ -127,8 +127,8 @@ class Boxes(Protocol):
     ) -> Listing[BoxNote]:
         """List the notes of a box or of all, latest first."""
 
-    def latest_box_notes(self, org_id: UUID, period: Period) -> Mapping[str, BoxNote]:
-        """Return the latest note of each box that has one within the period."""
+    def box_notes_of(self, org_id: UUID, period: Period) -> Sequence[BoxNote]:
+        """Return the notes of all boxes within a period, latest last."""
 
 
 class BoxesWriter(Boxes, Protocol):

@@ -258,8 +258,8 @@ async def test_notes_are_listed_latest_first_in_their_organization_alone(storage
     assert (found.items, found.total) == ([other, later], 3)
     found = await storage.read(lambda r: r.box_notes(ACME.id, "b1", 0, 9))
     assert (found.items, found.total) == ([later, BOX_NOTE], 2)
-    latest = await storage.read(lambda r: r.latest_box_notes(ACME.id, Period(NOON, LATER)))
-    assert latest == {"b1": later}
+    within = await storage.read(lambda r: r.box_notes_of(ACME.id, Period(NOON, LATER)))
+    assert within == [BOX_NOTE, later]
 
     nobody = Actor(BOX_NOTE.by.id, "nobody")
     assert await storage.write(lambda w: w.rename_noter(OTHER.id, nobody)) == 1
@@ -272,5 +272,5 @@ async def test_notes_are_listed_latest_first_in_their_organization_alone(storage
     assert await storage.write(lambda w: w.remove_box_note(ACME.id, later.id)) == later
     assert await storage.write(lambda w: w.remove_box_note(ACME.id, later.id)) is None
     assert await storage.write(lambda w: w.remove_box_note(ACME.id, elsewhere.id)) is None
-    latest = await storage.read(lambda r: r.latest_box_notes(ACME.id, Period(NOON, LATER)))
-    assert latest == {"b1": BOX_NOTE}
+    within = await storage.read(lambda r: r.box_notes_of(ACME.id, Period(NOON, LATER)))
+    assert within == [BOX_NOTE]

@@ -140,7 +140,7 @@ def record_keys_and_boxes(writer: Transaction) -> None:
     writer.add_box_note(ACME.id, replace(BOX_NOTE, id=UUID(int=81), box_key="b2"))
     writer.rename_noter(ACME.id, Actor(ADA.id, "somebody"))
     writer.remove_box_note(ACME.id, BOX_NOTE.id)
-    writer.latest_box_notes(ACME.id, EVER)
+    writer.box_notes_of(ACME.id, EVER)
     writer.add_known_failure(ACME.id, KNOWN)
     writer.rename_rule_maker(ACME.id, Actor(ADA.id, "somebody"))
     writer.remove_known_failure(ACME.id, KNOWN.id)

@@ -14,6 +14,7 @@ from hwci.engine.history import Scope
 from tests.simulation.calibration.benches import BAD_BOX, FALSE_MAX, POWER_MIN, UNKNOWN
 from tests.simulation.calibration.page import EVER, Line, Part, recorded, share, table
 from tests.simulation.fleet import Cause, Kind, Plan, Simulated, simulate
+from tests.support.outcomes import days_in_utc
 
 FLEETS = 200
 BOX = "the box"
@@ -75,7 +76,7 @@ def boards(fleet: Simulated) -> Sequence[BoardOfBox]:
     """Return what is said of the boards of a box: those of a fleet's boxes."""
     reports = tuple(_on_board(number, run) for number, run in enumerate(fleet.facts.reports))
     history, _ = recorded(replace(fleet, facts=Facts(reports=reports)))
-    return one_box(history, Scope(), EVER, BOX, 100, UNKNOWN).boards
+    return one_box(history, Scope(), days_in_utc(EVER), BOX, 100, UNKNOWN).boards
 
 
 def _on_board(number: int, run: Report) -> Report:

@@ -4,7 +4,7 @@
 never anything else.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -187,12 +187,12 @@ class BoxRows(Rows):
         statement = f"{_SELECT_NOTE} WHERE n.org_id = ?{of_box} ORDER BY n.at DESC, n.id"
         return self._slice(_NOTE.read, statement, values, offset, limit)
 
-    def latest_box_notes(self, org_id: UUID, period: Period) -> Mapping[str, BoxNote]:
+    def box_notes_of(self, org_id: UUID, period: Period) -> Sequence[BoxNote]:
         rows = self._connection.rows(
             f"{_SELECT_NOTE} WHERE n.org_id = ? AND n.at BETWEEN ? AND ? ORDER BY n.at, n.id",
             (org_id.bytes, to_micros(period.start), to_micros(period.end)),
         )
-        return {note.box_key: note for note in map(_NOTE.read, rows)}
+        return [*map(_NOTE.read, rows)]
 
     def add_box_note(self, org_id: UUID, note: BoxNote) -> None:
         added = self._connection.execute(
