@@ -173,7 +173,8 @@ _WALK = """async (bars, shown) => {
     };
     const found = [];
     const last = () => found[found.length - 1]?.[0];
-    const text = () => bars.closest(".tile, .columns").querySelector(shown).innerText;
+    const chart = bars.closest(".tile, .cockpit") ?? bars.closest(".columns");
+    const text = () => chart.querySelector(shown).innerText;
     bars.focus();
     for (await press("Home"); text() !== last(); await press("ArrowRight"))
         found.push([text(), bars.ariaLabel, bars.href]);

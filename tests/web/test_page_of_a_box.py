@@ -15,7 +15,7 @@ from hwci.demo.project import BOXES
 from tests.support.soak import rounds
 from tests.web.conftest import Dashboard
 from tests.web.live import cells, site
-from tests.web.reading import PRODUCT, Reader, between, percent
+from tests.web.reading import PRODUCT, Reader, between, each_day, percent
 
 SHARES = ("reached", "lostBoard", "blamed", "failedAttempts")
 
@@ -70,8 +70,7 @@ def test_every_figure_on_the_page_is_the_apis(
         ]
         hours = int(found["boardSeconds"] / 3600 + 0.5)
         expect(page.get_by_text(f"{hours:,} board hour")).to_be_visible()
-        region = page.get_by_role("region", name="Against the other boxes", exact=True)
-        last_run = region.get_by_text("Last run: ").locator("time").first
+        last_run = page.get_by_text("Last run: ").locator("time").first
         expect(last_run).to_have_attribute("datetime", found["box"]["lastRunAt"])
         alone = page.get_by_role("region", name="Failed here alone", exact=True)
         shown = [cells(row) for row in alone.locator("tbody tr").all()]
@@ -87,23 +86,110 @@ def test_a_box_that_is_compared_with_none_has_the_shares_of_all_runs_alone(reade
 
     rows = reader.page.get_by_role("region", name="Shares").locator("tbody tr")
     expect(rows).to_have_count(len(SHARES))
-    expect(reader.page.get_by_text("First attempts that failed")).to_have_count(0)
+    expect(reader.page.get_by_text("First attempts that failed, of the same")).to_have_count(0)
 
 
-def test_the_shares_of_all_runs_stand_under_a_heading_of_their_own_below_the_comparison(
+def test_the_comparison_stands_first_then_the_days_and_the_shares_of_all_runs_apart(
     reader: Reader,
 ) -> None:
     reader.open(days=90, asOf=reader.now().isoformat(), boxKey=BOXES[1])
 
-    section = reader.page.get_by_role("region", name="Against the other boxes")
-    heading = section.get_by_role("heading", level=3)
-    expect(heading).to_have_text("All runs, whatever they tested")
-    order = section.inner_text()
-    places = [
-        order.index(words)
-        for words in ("of the same tests on the same commits", "All runs", "Attempts that failed")
+    sections = reader.page.locator("main section")
+    expect(sections.filter(has_text="All runs, whatever they tested")).to_contain_text(
+        "Attempts that failed"
+    )
+    titles = [title.inner_text() for title in sections.get_by_role("heading", level=2).all()]
+    assert titles[:2] == ["Against the other boxes", "Day by day"]
+    assert titles.index("All runs, whatever they tested") > 1
+
+
+def part_of(part: int, total: int) -> str:
+    return f"{percent(Decimal(100 * part) / total)} ({part:,} of {total:,})" if total else "none"
+
+
+def test_the_days_are_those_of_the_api_as_strips_on_one_axis_and_as_a_table(
+    reader: Reader,
+) -> None:
+    page, box = reader.page, BOXES[1]
+    query = {"days": 90, "asOf": reader.now().isoformat(), "boxKey": box}
+    zone = page.evaluate("Intl.DateTimeFormat().resolvedOptions().timeZone")
+    found = reader.ask("ci-analysis/box", **query, zone=zone)
+    by_day = {day["day"]: day for day in found["byDay"]}
+    reader.open(**query)
+    section = page.get_by_role("region", name="Day by day")
+    expect(section.locator(".strip")).to_have_count(5)
+
+    runs = each_day(section.get_by_role("link", name=re.compile("^Runs")), ".day-words")
+    assert len(runs) == len(found["days"]) == 91
+    for number, day in enumerate(runs):
+        told = by_day.get(number)
+        said = "silent, no run" if told is None else f"{told['runs']} run"
+        assert f": {said}" in day.text
+        assert f": {said}" in day.name
+    unreached = section.get_by_role("link", name=re.compile("^Never reached the hardware"))
+    for number, day in enumerate(each_day(unreached, ".day-words")):
+        if told := by_day.get(number):
+            assert part_of(told["neverReached"], told["runs"]) in day.name
+            assert "helloOk=false" in day.href
+
+    section.get_by_role("button", name="Figures of each day").click()
+    rows = section.locator("tbody tr")
+    expect(rows).to_have_count(len(by_day))
+    assert [cells(row)[1:6] for row in rows.all()] == [
+        [
+            f"{day['runs']:,}",
+            part_of(day["neverReached"], day["runs"]),
+            part_of(day["lostBoard"], day["runs"] - day["neverReached"]),
+            part_of(day["counts"]["failed"], day["counts"]["results"]),
+            part_of(day["counts"]["othersFailed"], day["counts"]["othersResults"]),
+        ]
+        for day in reversed(found["byDay"])
     ]
-    assert places == sorted(places)
+
+
+def test_a_share_of_one_percent_is_seen_on_a_strip(page: Page, tmp_path: Path) -> None:
+    with site(page, tmp_path) as made:
+        tests = [
+            {"id": f"t{at}", "outcome": "pass", "attempts": 1, "duration_s": 1} for at in range(100)
+        ]
+        for number, box in enumerate(("bench-1", "bench-2")):
+            failed = [{**tests[0], "outcome": "fail"}, *tests[1:]] if box == "bench-1" else tests
+            made.benches.report(run_id=number, sha="a" * 40, box_key=box, tests=failed)
+        made.open("box?boxKey=bench-1")
+
+        strip = page.locator(".strip.share").last
+        whole, bar = strip.bounding_box(), strip.locator(".failed").bounding_box()
+        assert whole is not None
+        assert bar is not None
+        assert bar["height"] >= whole["height"] / 2
+        expect(page.get_by_text("First attempts that failed 0 to 1 %")).to_be_visible()
+
+
+def test_a_note_is_written_on_the_page_flags_its_day_and_is_removed(
+    page: Page, tmp_path: Path
+) -> None:
+    with site(page, tmp_path) as made:
+        made.benches.report(box_key="bench-1")
+        made.open("box?boxKey=bench-1")
+        notes = page.get_by_role("region", name="Notes").first
+        flags = page.get_by_role("link", name=re.compile("^Notes, "))
+        expect(flags).to_have_accessible_name(re.compile("^Notes, 0 notes"))
+
+        notes.get_by_role("button", name="Note bench-1").click()
+        page.keyboard.type("new cable")
+        page.keyboard.press("Enter")
+
+        expect(flags).to_have_accessible_name(re.compile("^Notes, 1 note; .*: new cable"))
+        expect(page.locator(".strip .pennant")).to_have_count(1)
+        expect(page.locator(".strip path.flag")).to_have_count(5)
+        expect(page.get_by_text("before the note of")).to_be_visible()
+        expect(notes.get_by_role("button", name="Note bench-1")).to_be_focused()
+        flags.click()
+        expect(page).to_have_url(re.compile("#notes$"))
+        expect(notes.locator("tbody tr")).to_contain_text("new cable")
+
+        notes.get_by_role("button", name="Remove the note of bench-1").click()
+        expect(page.locator(".strip .pennant")).to_have_count(0)
 
 
 def test_a_test_leads_to_its_boxes_and_a_box_to_its_tests_and_runs(reader: Reader) -> None:
@@ -175,10 +261,13 @@ def test_the_boards_of_a_box_stand_there_each_with_its_sentence(page: Page, tmp_
             made.benches.report(run_id=number, sha=f"{commit + 10:040}", tests=tests)
         made.open("box?boxKey=bench-1")
 
-        rows = page.get_by_role("list", name="Boards").get_by_role("listitem")
+        rows = page.get_by_role("region", name="Boards", exact=True).locator("tbody tr")
         expect(rows).to_have_count(2)
-        expect(rows.first).to_contain_text("A1: worse fails where A2 never does")
-        expect(rows.last).to_contain_text("A2: ")
+        first, last = (cells(row) for row in rows.all())
+        assert first[0] == "A1"
+        assert first[1].startswith("worse fails where A2 never does")
+        assert first[2].startswith("0.0 % (0 of 12)")
+        assert last[0] == "A2"
 
 
 def test_where_no_report_arrived_the_page_says_how_to_begin(
@@ -191,7 +280,7 @@ def test_where_no_report_arrived_the_page_says_how_to_begin(
         made.open("box?boxKey=bench-1")
 
         notes = page.get_by_role("region", name="Notes")
-        expect(notes.get_by_role("link", name="Boxes")).to_be_visible()
+        expect(notes.get_by_role("button", name="Note bench-1")).to_be_visible()
         expect(notes).to_contain_text("from then on it is compared as a new one")
         page.get_by_role("link", name="How to begin").click()
 

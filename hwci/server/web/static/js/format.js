@@ -101,6 +101,11 @@ export function percent(value) {
   return `${tenths.format(value)} %`;
 }
 
+/** A part of a whole, the share first: "4.0 % (12 of 300)"; null where there is nothing to be a part of. */
+export function shareText({ part, total }) {
+  return total === 0 ? null : `${percent((100 * part) / total)} (${count(part)} of ${count(total)})`;
+}
+
 /** A chance as people say it, in the words of the API: only what is certain is 0 or 100 %. */
 export function chanceText(chance) {
   const text = `${Math.round(100 * chance)} %`;

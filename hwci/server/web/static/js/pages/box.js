@@ -2,8 +2,7 @@
 // One box over time: how it compares, its shares beside those of all other boxes, what failed on it alone, its notes and
 // its runs (contract, "Answers beside the rules"). The API decides every figure and sentence.
 
-import { addressOf } from "../address.js";
-import { useAnswer } from "../asking.js";
+import { addressOf, change } from "../address.js";
 import { html, useState } from "../html.js";
 import { Period } from "../parts/values/period.js";
 import { GivenTime } from "../parts/values/given_time.js";
@@ -18,8 +17,10 @@ import { Section } from "../parts/section.js";
 import { PagedTable } from "../parts/table/table.js";
 import { useTitle } from "../parts/frame/title.js";
 import { TurnOn } from "../parts/notices/turn_on.js";
+import { useOwnDays } from "../parts/zone.js";
 import { ExactTimes, LongName } from "../parts/values/values.js";
-import { Alone, Shares } from "./box/figures.js";
+import { Cockpit, DaysOfBox } from "./box/cockpit.js";
+import { Against, Alone, Boards, Shares } from "./box/figures.js";
 import { BoxNotes } from "./boxes/notes.js";
 import { runColumns } from "./runs/columns.js";
 
@@ -51,38 +52,47 @@ function OfBox({ address, orgId, organization, boxKey }) {
 }
 
 function Past({ address, orgId, organization, boxKey, scope, products }) {
-  const { data, error, again, loading } = useAnswer(`/api/orgs/${orgId}/ci-analysis/box`, { ...scope, boxKey });
+  const [noted, setNoted] = useState(0);
+  const { data, error, again, loading } = useOwnDays(`/api/orgs/${orgId}/ci-analysis/box`, { ...scope, boxKey }, noted);
   if (error && !data) {
     return html`<${Failed} error=${error} again=${again}><p><a href=${addressOf("boxes", { orgId })}>All boxes</a></p><//>`;
   }
   if (!data) return html`<${Waiting} />`;
   return html`
     ${error && html`<${Failed} error=${error} again=${again} />`}
-    <${Figures} ...${{ address, found: data, orgId, scope, products, loading }} />
-    <${Notes} ...${{ orgId, organization, boxKey }} />
+    <${Figures} ...${{ address, found: data, orgId, scope, products, loading }}>
+      ${organization && html`<${BoxNotes} path=${`/api/orgs/${orgId}/box-notes`} orgId=${orgId} boxKey=${boxKey} may=${isAdmin(organization)}
+        turn=${noted} changed=${() => setNoted((was) => was + 1)} />`}
+    <//>
     <${Runs} ...${{ address, orgId, boxKey, scope }} />
   `;
 }
 
-function Figures({ address, found, orgId, scope, products, loading }) {
-  if (!found.box && products?.length === 0) return html`<${Empty}><${NoReport} orgId=${orgId} /><//>`;
+/** Its figures; below its days its notes, which are the children. */
+function Figures({ address, found, orgId, scope, products, loading, children }) {
+  if (!found.box && products?.length === 0) return html`<${Empty}><${NoReport} orgId=${orgId} /><//>${children}`;
   if (!found.box) return html`<${Empty}>No run${ofProduct(scope)} in this period (<${Period} ...${found.period} />) was on this box.
     <${LookBack} address=${address} days=${found.period.days} />${scope.repoKey && ", choose another product"}, or see${" "}
-    <a href=${addressOf("boxes", { orgId }, periodHere())}>all boxes</a>. <${Renewing} on=${loading} /><//>`;
+    <a href=${addressOf("boxes", { orgId }, periodHere())}>all boxes</a>. <${Renewing} on=${loading} /><//>${children}`;
+  const toNotes = `${addressOf(address.page, address.params, Object.fromEntries(address.query))}#notes`;
+  const days = address.query.get("by-day") === "open";
   return html`
-    <${Section} title="Against the other boxes"><${Shares} ...${{ found, orgId, loading }} /><//>
+    <${Section} title="Against the other boxes"><${Against} ...${{ found, orgId, loading }} /><//>
+    <${Section} title="Day by day">
+      <${Cockpit} ...${{ found, orgId, scope, toNotes }} />
+      <button type="button" class="fold" aria-expanded=${days ? "true" : "false"}
+        onClick=${() => change({ "by-day": days ? null : "open" }, { replace: true })}>Figures of each day</button>
+      ${days && html`<${DaysOfBox} found=${found} />`}
+    <//>
+    ${children}
+    ${found.boards.length > 0 && html`<${Section} title="Its boards against each other" total=${found.boards.length}>
+      <${Boards} boards=${found.boards} />
+    <//>`}
+    <${Section} title="All runs, whatever they tested"><${Shares} found=${found} /><//>
     <${Section} title="Failed here alone" total=${found.aloneTotal}>
       <${Alone} found=${found} orgId=${orgId} />
     <//>
   `;
-}
-
-function Notes({ orgId, organization, boxKey }) {
-  const [turn, setTurn] = useState(0);
-  const removed = () => setTurn((was) => was + 1);
-  if (!organization) return null;
-  const path = `/api/orgs/${orgId}/box-notes`;
-  return html`<${BoxNotes} path=${path} orgId=${orgId} boxKey=${boxKey} may=${isAdmin(organization)} turn=${turn} removed=${removed} />`;
 }
 
 function ofProduct({ repoKey, suite }) {

@@ -60,7 +60,7 @@ export function Boxes({ address, orgId, organization, me }) {
         searched=${false} columns=${columns(orgId, may, tokens, managing)} below=${managing.below}
         rowKey=${({ id, name }) => id ?? name} empty=${nothing(orgId, may)} />
     </section>
-    ${isThere && html`<${BoxNotes} path=${notes.path} orgId=${orgId} may=${may} turn=${noted} removed=${notes.noted} />`}
+    ${isThere && html`<${BoxNotes} path=${notes.path} orgId=${orgId} may=${may} turn=${noted} changed=${notes.noted} />`}
     <p class="toast" role="status">${managing.message}</p>
   `;
 }

@@ -1,26 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // The figures of a box: its shares beside those of all other boxes together, and the tests that failed only on it.
 
-import { count, counted, percent, rangeOf } from "../../format.js";
+import { count, counted, rangeOf, shareText } from "../../format.js";
 import { html } from "../../html.js";
 import { Empty, Renewing } from "../../parts/notices/notice.js";
 import { TestLink } from "../../parts/values/past.js";
 import { Period } from "../../parts/values/period.js";
 import { PlainTable } from "../../parts/table/table.js";
+import { COMPARED } from "../boxes/health.js";
 import { Badge, Sha, Time } from "../../parts/values/values.js";
 import { SHARES_OF_A_BOX } from "../../words.js";
 
 const HOUR = 3600;
 
-/**
- * How the box compares: what decides that first, and below it the shares of all its runs, which do not. `loading`:
- * those of another period are awaited.
- */
-export function Shares({ found, orgId, loading }) {
-  const { box, shares, others, tests, boards } = found;
-  const rows = Object.entries(SHARES_OF_A_BOX).map(([key, title]) => (
-    { share: key, title, box: shares[key], others: others?.[key] ?? null }
-  ));
+/** How the box compares. `loading`: what it does in another period is awaited. */
+export function Against({ found, orgId, loading }) {
+  const { box, tests } = found;
   return html`
     <p class="quiet"><${Period} ...${found.period} /> <${Renewing} on=${loading} /></p>
     <p>${box.comparison?.named && html`<${Badge} kind="bad" title="Worse than the others">worse<//> `}<strong>${box.answer}</strong>
@@ -29,8 +24,16 @@ export function Shares({ found, orgId, loading }) {
     ${tests.length > 0 && html`<ul>${tests.map((one) => html`<li key=${JSON.stringify([one.repoKey, one.suite, one.testId, one.before])}>
       <${TestLink} test=${one} orgId=${orgId} /> ${one.says}
     </li>`)}</ul>`}
-    <${Boards} boards=${boards} />
-    <h3 class="quiet">All runs, whatever they tested</h3>
+  `;
+}
+
+/** The shares of all its runs, which do not say whether it is worse. */
+export function Shares({ found }) {
+  const { box, shares, others } = found;
+  const rows = Object.entries(SHARES_OF_A_BOX).map(([key, title]) => (
+    { share: key, title, box: shares[key], others: others?.[key] ?? null }
+  ));
+  return html`
     <p class="quiet">Boxes run different tests and commits, so these do not say which box is worse. Below each: the range that
       holds the true share with 95 % certainty.</p>
     <${PlainTable} name="shares" label="Shares" rows=${rows} rowKey=${({ share: key }) => key} columns=${COLUMNS} />
@@ -46,17 +49,14 @@ function Same({ counts: { failed, results, othersFailed, othersResults }, note, 
   if (results === 0) return null;
   const when = note ? (idle ? ", before the note" : ", since the note") : "";
   return html`<p>First attempts that failed, of the same tests on the same commits${when}:
-    ${" "}<strong>${share({ part: failed, total: results })}</strong> here,
-    ${" "}${share({ part: othersFailed, total: othersResults })} on the others.</p>`;
+    ${" "}<strong>${shareText({ part: failed, total: results })}</strong> here,
+    ${" "}${shareText({ part: othersFailed, total: othersResults }) ?? "none"} on the others.</p>`;
 }
 
-/** Its boards against each other, where its runs name several. */
-function Boards({ boards }) {
-  if (boards.length === 0) return null;
-  return html`<h3 class="quiet">Its boards against each other</h3>
-    <ul aria-label="Boards">${boards.map(({ board, comparison, answer, evidence }) => html`<li key=${board}>
-      ${board}: ${comparison?.named && html`<${Badge} kind="bad" title="Worse than the others">worse<//> `}<strong>${answer}</strong>
-      <span class="under">${evidence}</span></li>`)}</ul>`;
+/** Its boards against each other, the worst first. */
+export function Boards({ boards }) {
+  const columns = [{ key: "board", title: "Board", name: true, cell: ({ board }) => board }, ...COMPARED];
+  return html`<${PlainTable} name="boards" label="Boards" rows=${boards} rowKey=${({ board }) => board} columns=${columns} />`;
 }
 
 /** The latest runs that lost their board, and from which test on. */
@@ -78,8 +78,7 @@ const COLUMNS = [
 
 function share(one) {
   if (!one) return html`<span class="quiet">none</span>`;
-  const within = "low" in one && html` <span class="under">${rangeOf(one)}</span>`;
-  return html`${percent((100 * one.part) / one.total)} (${count(one.part)} of ${count(one.total)})${within}`;
+  return html`${shareText(one)} <span class="under">${rangeOf(one)}</span>`;
 }
 
 /** The tests whose first attempt failed here, and on no other box that ran them at the commit. */

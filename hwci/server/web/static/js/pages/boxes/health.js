@@ -4,7 +4,7 @@
 
 import { addressOf } from "../../address.js";
 import { useAnswer } from "../../asking.js";
-import { count, counted, percent, rangeOf } from "../../format.js";
+import { count, counted, rangeOf, shareText } from "../../format.js";
 import { html } from "../../html.js";
 import { Failed, Renewing } from "../../parts/notices/notice.js";
 import { Branches } from "../../parts/frame/branches.js";
@@ -49,22 +49,26 @@ export function BoxHealth({ health: { data, error, again, loading }, address, or
   <//>`;
 }
 
+/** How boxes compare, or the boards of one. @type {any[]} */
+export const COMPARED = [
+  { key: "says", fields: ["says", "answer", "evidence"], title: "Against the others", own: "down", words: true, cell: said },
+  { key: "neverReached", title: NEVER_REACHED, cell: ({ neverReached }) => share(neverReached, shareText(neverReached)) },
+  { key: "lost", fields: ["lostBoard", "lostRuns"], title: "Lost its board", cell: lost },
+  { key: "boardSeconds", title: "Board hours", numeric: true, cell: ({ boardSeconds }) => count(Math.round(boardSeconds / HOUR)) },
+  { key: "lastCleanRunAt", title: "Last clean run", words: true, cell: clean },
+];
+
+/** The same of boxes, each with a link to itself and to its runs that never reached the hardware. */
 function columns(orgId, period) {
   const unreached = { status: "reported", helloOk: false };
   const lostRuns = (box) => addressOf("runs", { orgId }, { boxKey: box.boxKey, ...unreached, ...timesOf(box, period) });
+  const linked = (box) => share(
+    box.neverReached,
+    html`<a href=${lostRuns(box)} title=${`Runs of ${box.boxKey} that ${NEVER_REACHED.toLowerCase()}`}>${shareText(box.neverReached)}</a>`,
+  );
   return [
     { key: "box", title: "Box", name: true, cell: ({ boxKey }) => html`<${BoxLink} boxKey=${boxKey} orgId=${orgId} />` },
-    { key: "says", fields: ["says", "answer", "evidence"], title: "Against the others", own: "down", words: true, cell: said },
-    {
-      key: "neverReached",
-      title: NEVER_REACHED,
-      cell: (box) => html`<a href=${lostRuns(box)}
-        title=${`Runs of ${box.boxKey} that ${NEVER_REACHED.toLowerCase()}`}>${of(box.neverReached)}</a>${" "}
-        ${share(box.neverReached)}`,
-    },
-    { key: "lost", fields: ["lostBoard", "lostRuns"], title: "Lost its board", cell: lost },
-    { key: "boardSeconds", title: "Board hours", numeric: true, cell: ({ boardSeconds }) => count(Math.round(boardSeconds / HOUR)) },
-    { key: "lastCleanRunAt", title: "Last clean run", words: true, cell: clean },
+    ...COMPARED.map((column) => (column.key === "neverReached" ? { ...column, cell: linked } : column)),
   ];
 }
 
@@ -81,20 +85,15 @@ function said({ answer, evidence, comparison }) {
 
 function lost({ lostBoard, lostRuns }) {
   if (!lostBoard) return null;
-  return html`<span class="unbroken" title=${lostRuns.map(({ says }) => says).join("\n") || undefined}>${of(lostBoard)}</span>`;
+  return html`<span class="unbroken" title=${lostRuns.map(({ says }) => says).join("\n") || undefined}>${shareText(lostBoard)}</span>`;
 }
 
 function clean({ lastCleanRunAt }) {
   return lastCleanRunAt ? html`<span class="unbroken"><${Time} at=${lastCleanRunAt} /></span>` : html`<span class="quiet">none</span>`;
 }
 
-function share(one) {
-  const within = html`<span class="unbroken" title="Holds the true share with 95 % certainty">(${rangeOf(one)})</span>`;
-  return html`<span class="under">${percent((100 * one.part) / one.total)} ${within}</span>`;
-}
-
-function of({ part, total }) {
-  return `${count(part)} of ${count(total)}`;
+function share(one, text) {
+  return html`${text} <span class="under" title="Holds the true share with 95 % certainty">${rangeOf(one)}</span>`;
 }
 
 function rest(number, one, many) {

@@ -2,11 +2,10 @@
 // Notes of what was done to boxes (contract, "Boxes"): their list, and the form under a row that adds one. The API
 // compares a box as a new one since its latest note, so the page asks for that comparison again after a change.
 
-import { addressOf } from "../../address.js";
 import { post, remove } from "../../api.js";
 import { useAnswer } from "../../asking.js";
 import { counted } from "../../format.js";
-import { html, useLayoutEffect, useRef } from "../../html.js";
+import { html, useLayoutEffect, useRef, useState } from "../../html.js";
 import { Deed } from "../../parts/form/deed.js";
 import { FormFault, useSending } from "../../parts/form/sending.js";
 import { Section } from "../../parts/section.js";
@@ -17,34 +16,47 @@ import { LongName, Time } from "../../parts/values/values.js";
 const LIMIT = 100;
 
 /**
- * The list, latest first; where there is none, on the page of a box the way to note something. `boxKey`: of one box;
- * `turn`: a change of it asks again; `removed()`: one is gone.
+ * The list, latest first. `boxKey`: of one box, on whose page owners and admins write another; `turn`: a change of it asks
+ * again; `changed()`: one is gone or new.
  */
-export function BoxNotes({ path, orgId, boxKey = null, may, turn, removed }) {
+export function BoxNotes({ path, orgId, boxKey = null, may, turn, changed }) {
   const { data } = useAnswer(path, { boxKey, limit: LIMIT }, turn);
-  if (data?.total === 0 && boxKey && may) {
-    return html`<${Section} title="Notes"><p class="quiet">None yet. Note in <a href=${addressOf("boxes", { orgId })}>Boxes</a> what was
-      done to this box, such as a new cable: from then on it is compared as a new one.</p><//>`;
-  }
-  if (!data?.items.length) return null;
+  if (!data || (data.total === 0 && !(boxKey && may))) return null;
   const rest = data.total - data.items.length;
   const named = (note) => (boxKey ? html`<${LongName} name=${boxKey} />` : html`<${BoxLink} boxKey=${note.boxKey} orgId=${orgId} />`);
-  return html`<${Section} title="Notes" total=${data.total}>
-    <${PlainTable} name="notes" label="Notes" rows=${data.items} rowKey=${({ id }) => id} columns=${columns(path, named, may, removed)} />
+  return html`<${Section} title="Notes" anchor="notes" total=${data.total}>
+    ${data.total > 0 && html`<${PlainTable} name="notes" label="Notes" rows=${data.items} rowKey=${({ id }) => id}
+      columns=${columns(path, named, may, changed)} />`}
+    ${boxKey && may && html`<${Another} ...${{ path, boxKey, changed }} />`}
     ${rest > 0 && html`<p class="quiet">${counted(rest, "earlier note", "earlier notes")}</p>`}
   <//>`;
 }
 
-function columns(path, named, may, removed) {
+/** A button that opens the form, on the page of a box. */
+function Another({ path, boxKey, changed }) {
+  const [text, setText] = useState(null);
+  const opener = useRef(null);
+  const close = () => {
+    setText(null);
+    opener.current.focus();
+  };
+  return html`<div class="actions"><button type="button" ref=${opener} aria-label=${`Note ${boxKey}`}
+      aria-expanded=${text === null ? "false" : "true"} onClick=${() => setText("")}>Note…</button></div>
+    ${text === null
+      ? html`<p class="quiet">Note what was done to this box, such as a new cable: from then on it is compared as a new one.</p>`
+      : html`<${Noting} box=${{ name: boxKey }} typed=${[text, setText]} path=${path} noted=${changed} close=${close} />`}`;
+}
+
+function columns(path, named, may, changed) {
   const shown = [
     { key: "box", title: "Box", name: true, cell: named },
     { key: "at", title: "When", words: true, cell: ({ at }) => html`<${Time} at=${at} />` },
     { key: "what", title: "What was done", own: "down", words: true, fixed: true, cell: ({ text }) => text },
     { key: "by", title: "By", words: true, cell: ({ by }) => by.name },
   ];
-  const end = async ({ id, boxKey }) => {
+  const end = async ({ id }) => {
     await remove(`${path}/${id}`);
-    removed(boxKey);
+    changed();
   };
   const actions = {
     key: "actions",

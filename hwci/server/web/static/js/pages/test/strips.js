@@ -4,15 +4,10 @@
 
 import { addressOf } from "../../address.js";
 import { count, counted, dayOrPart, short } from "../../format.js";
-import { html, useState } from "../../html.js";
-import { Bars } from "../../parts/trend.js";
+import { html } from "../../html.js";
+import { Axis, Columns, HEIGHT } from "../../parts/time_line.js";
 import { BoxLink } from "../../parts/values/past.js";
 import { PASSED_ON_A_RETRY } from "../../words.js";
-
-const WIDTH = 900;
-const HEIGHT = 24;
-const FILLED = 0.85; // of the width of a day
-const THIRDS = ["first", "middle", "last"]; // of a strip: where the words for a day stand
 
 /**
  * What a run did, the worst first: its word, and the bars that stand for it as [top, height] of the strip.
@@ -77,35 +72,11 @@ function Commits({ test, orgId }) {
     drawn=${(_mark, place) => html`<rect class="mark" ...${place} y=${HEIGHT / 3} height=${HEIGHT / 3} />`} />`;
 }
 
-/** Days as columns of one link. `marked`: what is `drawn` of days, each by its `day`; `said`: what happened on a day. */
-function Columns({ days, marked, name, said, rowsOf, drawn, kind = "" }) {
-  const [chosen, setChosen] = useState(null);
-  const usual = marked.at(-1)?.day ?? days.length - 1;
-  const at = Math.min(chosen ?? usual, days.length - 1);
-  const step = WIDTH / days.length;
-  const text = (day) => `${dayOrPart(day)}: ${said(day)}`;
-  return html`<div class="columns">
-    <${Bars} ...${{ days, at: chosen === null ? null : at, usual, setChosen, rowsOf, name: `${name}; ${text(days[at])}` }}>
-      <svg class=${`strip ${kind}`} viewBox=${`0 0 ${WIDTH} ${HEIGHT}`} preserveAspectRatio="none" aria-hidden="true">
-        ${chosen !== null && html`<rect class="pointed" x=${at * step} y="0" width=${step} height=${HEIGHT} />`}
-        ${marked.map((one) => html`<g key=${one.day}>${drawn(one, { x: one.day * step, width: step * FILLED })}</g>`)}
-      </svg>
-    <//>
-    ${chosen !== null && html`<p class=${`columns-text ${THIRDS[Math.floor((3 * at) / days.length)]}`}
-      aria-hidden="true">${text(days[at])}</p>`}
-  </div>`;
-}
-
 /** The runs of a day. Where only lost runs named no test, these: the list cannot find them by the test. */
 function runsOf({ repoKey, suite, testId }, orgId, { from, to }, boxKey = null, tries = null) {
   const query = { repoKey, suite, boxKey, status: "reported", from, to };
   const isUnnamed = tries?.unnamed > 0 && tries.unnamed === total(tries);
   return addressOf("runs", { orgId }, { ...query, ...(isUnnamed ? { helloOk: false } : { testId }) });
-}
-
-/** The first and the last day, at their ends of the strips. */
-function Axis({ days }) {
-  return html`<span class="axis quiet"><span>${dayOrPart(days[0])}</span><span>${dayOrPart(days.at(-1))}</span></span>`;
 }
 
 function total(tries) {
