@@ -8,6 +8,7 @@ decides how modules are joined, `static/js` what a page does.
 
 import gzip
 import hashlib
+import json
 import re
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -25,32 +26,23 @@ from hwci.server.http.headers import GZIP, takes_gzip
 from hwci.server.http.responses import takes_page
 from hwci.server.web.modules import joined, loaded_with
 
-_ORGANIZATION = "/orgs/{orgId}"
+_STATIC = files(__package__) / "static"
+_HOME_DRAWN_BY = "metrics"
+"""The page at `/` is none of its own: it leads a signed-in person to their organization's metrics."""
 
-PAGES: Mapping[str, str] = {
-    "/": "metrics",  # leads a signed-in person to their organization's metrics
-    "/sign-in": "sign_in",
-    "/sign-in/command-line": "command_line",
-    "/setup": "set_up",
-    "/reset": "reset",
-    "/account": "account",
-    "/invitations": "invitations",
-    _ORGANIZATION: "metrics",
-    f"{_ORGANIZATION}/metrics": "metrics",
-    f"{_ORGANIZATION}/failures": "failures",
-    f"{_ORGANIZATION}/failures/{{failureId}}": "failure",
-    f"{_ORGANIZATION}/test": "test",
-    f"{_ORGANIZATION}/commit": "commit",
-    f"{_ORGANIZATION}/review": "review",
-    f"{_ORGANIZATION}/runs": "runs",
-    f"{_ORGANIZATION}/runs/{{runId}}": "run",
-    f"{_ORGANIZATION}/boxes": "boxes",
-    f"{_ORGANIZATION}/box": "box",
-    f"{_ORGANIZATION}/members": "members",
-    f"{_ORGANIZATION}/audit-log": "audit_log",
-}
+
+def _pages(module: str) -> Mapping[str, str]:
+    """Return the addresses of the pages, and the module that draws each, of the browser's table."""
+    table = json.loads(module.partition("ROUTES = ")[2].partition(";")[0])
+    return {
+        path: _HOME_DRAWN_BY if page == "home" else page.replace("-", "_")
+        for path, page in table.items()
+    }
+
+
+PAGES = _pages((_STATIC / "js/routes.js").read_text())
 """The addresses of the pages, and the module that draws each. All are one document; the browser
-decides by the same table (`static/js/address.js`) which page it shows.
+decides by the same table which page it shows.
 """
 
 POLICY = "; ".join(
@@ -121,7 +113,7 @@ class Site:
     """
 
     def __init__(self) -> None:
-        sources = dict(_walk(files(__package__) / "static", ""))
+        sources = dict(_walk(_STATIC, ""))
         page = Template(sources.pop(_DOCUMENT).decode())
         sources[_STYLE] = b"".join(sources.pop(name) for name in STYLES)
         modules = {name: sources.pop(name).decode() for name in sorted(sources) if _is_module(name)}

@@ -1,33 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The address bar: which page an address means, and how the page writes its state there. Visible state
-// is in the address, so that a link shows another person the same thing.
-// This module knows no page beyond its name.
+// The address bar: how a page reads its state there and writes it. Visible state is in the address, so that a link shows
+// another person the same thing. This module knows no page beyond its name.
 
 import { chosen } from "./choices.js";
 import { keep, kept } from "./kept.js";
-
-const PAGES = {
-  home: "/",
-  "sign-in": "/sign-in",
-  "command-line": "/sign-in/command-line",
-  setup: "/setup",
-  reset: "/reset",
-  account: "/account",
-  invitations: "/invitations",
-  organization: "/orgs/{orgId}",
-  metrics: "/orgs/{orgId}/metrics",
-  failures: "/orgs/{orgId}/failures",
-  failure: "/orgs/{orgId}/failures/{failureId}",
-  test: "/orgs/{orgId}/test",
-  commit: "/orgs/{orgId}/commit",
-  review: "/orgs/{orgId}/review",
-  runs: "/orgs/{orgId}/runs",
-  run: "/orgs/{orgId}/runs/{runId}",
-  boxes: "/orgs/{orgId}/boxes",
-  box: "/orgs/{orgId}/box",
-  members: "/orgs/{orgId}/members",
-  "audit-log": "/orgs/{orgId}/audit-log",
-};
+import { pathOf, routeOf } from "./routes.js";
 
 const watchers = new Set();
 const seen = new Map();
@@ -50,11 +27,7 @@ let entry = { path: null, from: null };
 export function here(location = window.location) {
   const query = new URLSearchParams(location.search);
   const path = location.pathname + location.search;
-  for (const [name, pattern] of Object.entries(PAGES)) {
-    const params = matched(pattern, location.pathname);
-    if (params) return { page: name === "organization" ? "metrics" : name, params, query, path };
-  }
-  return { page: null, params: matched("/orgs/{orgId}/.*", location.pathname) ?? {}, query, path };
+  return { ...routeOf(location.pathname), query, path };
 }
 
 /**
@@ -77,10 +50,6 @@ export function addressOf(page, params = {}, query = {}) {
   }
   const written = search.toString();
   return written ? `${pathOf(page, params)}?${written}` : pathOf(page, params);
-}
-
-function pathOf(page, params) {
-  return PAGES[page].replace(/{(\w+)}/g, (_, name) => encodeURIComponent(params[name]));
 }
 
 function carried() {
@@ -254,19 +223,4 @@ function scrollOnceThere(to) {
     window.addEventListener(kind, () => stop.abort(), { signal: stop.signal });
   }
   grown.observe(document.body);
-}
-
-function matched(pattern, path) {
-  const names = [];
-  const source = pattern.replace(/{(\w+)}/g, (_, name) => names.push(name) && "([^/]+)");
-  const found = new RegExp(`^${source}/?$`).exec(path);
-  return found && Object.fromEntries(names.map((name, i) => [name, decoded(found[i + 1])]));
-}
-
-function decoded(part) {
-  try {
-    return decodeURIComponent(part);
-  } catch {
-    return part; // none of our names has a lone "%"
-  }
 }

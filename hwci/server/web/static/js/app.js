@@ -16,7 +16,7 @@ import { takeWanted } from "./wanted.js";
 const OPEN_TO_ALL = {
   "sign-in": later(() => import("./pages/sign_in.js"), "SignIn"),
   "command-line": later(() => import("./pages/command_line.js"), "CommandLine"),
-  setup: later(() => import("./pages/set_up.js"), "SetUp"),
+  "set-up": later(() => import("./pages/set_up.js"), "SetUp"),
   reset: later(() => import("./pages/reset.js"), "ResetPassword"),
 };
 const OF_PERSON = {
@@ -45,7 +45,7 @@ const LAST_ORGANIZATION = "hwci-organization";
 const TITLES = {
   "sign-in": "Sign in",
   "command-line": "Sign in to the command line",
-  setup: "Set up",
+  "set-up": "Set up",
   reset: "New password",
   account: "Your account",
   metrics: "Metrics",
