@@ -106,10 +106,11 @@ types: $(STAMP)
 contracts: $(STAMP)
 	$(BIN)/lint-imports
 
-## Lint the dashboard's JavaScript and check its types; needs npm.
+## Lint the dashboard's JavaScript, check its types, and test what needs no browser; needs npm.
 js:
 	npm install --prefix .ci/js --silent
 	npm run check --prefix .ci/js --silent
+	npm test --prefix .ci/js --silent
 
 ## Change the code in 400 small ways and see that a test finds each. AREAS="auth store" SEED=2 EACH=20
 mutation: $(STAMP)

@@ -11,8 +11,9 @@ const UNITS = [
   ["week", 7 * 86400, 2],
   ["day", 86400, 2],
   ["hour", 3600, 2],
-  ["minute", 60, 1],
 ];
+/** @type {[Intl.RelativeTimeFormatUnit, number]} */
+const MINUTE = ["minute", 60];
 /** @type {[string, number][]} */
 const PARTS = [
   ["h", 3600],
@@ -43,12 +44,12 @@ const number = new Intl.NumberFormat("en");
 /** "3 days ago", "in 2 hours", "just now"; what is past, the command line writes so too. */
 export function ago(at, now = Date.now()) {
   const seconds = (new Date(at).getTime() - now) / 1000;
-  const unit = UNITS.find(([, size, least]) => Math.abs(seconds) >= least * size);
-  if (!unit) return "just now";
-  const units = seconds / unit[1];
+  if (Math.abs(seconds) < MINUTE[1]) return "just now";
+  const [unit, size] = UNITS.find(([, size, least]) => Math.abs(seconds) >= least * size) ?? MINUTE;
+  const units = seconds / size;
   // Ten and a half minutes ago reads "10 minutes ago"; a minute less than a day ahead reads
   // "in 24 hours".
-  return relative.format(units > 0 ? Math.round(units) : Math.trunc(units), unit[0]);
+  return relative.format(units > 0 ? Math.round(units) : Math.trunc(units), unit);
 }
 
 /** A time in full, in the reader's own zone, which it names. */

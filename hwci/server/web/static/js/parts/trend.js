@@ -3,15 +3,10 @@
 // part, above them its share as a line within its interval. The same figures stand as a table on the page
 // (`pages/metrics/days.js`), for people who prefer figures. The API computes each of them.
 
-import { count, dayName, dayOrPart, percent, rangeOf } from "../format.js";
+import { count, dayOrPart } from "../format.js";
 import { html, useState } from "../html.js";
+import { HEIGHT, WIDTH, bands, bar, dayText, described, level, line, tall } from "./trend_shapes.js";
 
-const WIDTH = 240;
-const HEIGHT = 96;
-const SHARES = 28; // of the height, above the counts
-const COUNTS = 50; // beneath shares; else the whole height
-const LEAST = 3; // of a bar above 0
-const GAP = 1;
 const LEGEND = "Line: share · band: 95 % sure · bars: count";
 const STEPS = { ArrowLeft: -1, ArrowRight: 1, PageUp: -7, PageDown: 7, Home: -Infinity, End: Infinity };
 
@@ -82,59 +77,16 @@ export function Bars({ days, at, usual = days.length - 1, setChosen, rowsOf, nam
 function Plot({ days, of, outOf, share, most, kind, pointed, target }) {
   const step = WIDTH / days.length;
   const shares = share ? days.map(share) : [];
-  const room = share ? COUNTS : HEIGHT;
-  const tall = (value) => (value === 0 ? 0 : Math.max(LEAST, (value / most) * room));
+  const high = (value) => tall(value, most, share !== null);
   return html`<svg class=${`plot plot-${kind}`} viewBox=${`0 0 ${WIDTH} ${HEIGHT}`} preserveAspectRatio="none" aria-hidden="true">
     ${days.map((day, i) => html`<g key=${day.from} class=${i === pointed ? "pointed" : undefined}>
-      <rect class=${day.whole ? "column" : "column cut"} ...${box(i, step, 0, HEIGHT)} />
-      ${outOf(day) > of(day) && html`<rect class="rest" ...${box(i, step, tall(of(day)), tall(outOf(day)))} />`}
-      ${of(day) > 0 && html`<rect class="counted" ...${box(i, step, 0, tall(of(day)))} />`}
+      <rect class=${day.whole ? "column" : "column cut"} ...${bar(i, step, 0, HEIGHT)} />
+      ${outOf(day) > of(day) && html`<rect class="rest" ...${bar(i, step, high(of(day)), high(outOf(day)))} />`}
+      ${of(day) > 0 && html`<rect class="counted" ...${bar(i, step, 0, high(of(day)))} />`}
     </g>`)}
     ${share && html`<path class="base" d=${`M0 ${level(0)}H${WIDTH}`} />`}
     <path class="band" d=${bands(shares, step)} />
     <path class="rate" d=${line(shares, step)} />
     ${target && html`<path class="target" d=${`M0 ${level(target.rate / 100)}H${WIDTH}`} />`}
   </svg>`;
-}
-
-/** A bar between two heights; one above another leaves a gap, as colours alone tell too little. */
-function box(i, step, low, high) {
-  const bottom = low > 0 ? low + GAP : 0;
-  return { x: i * step, y: HEIGHT - high, width: Math.max(step - GAP, step / 2), height: Math.max(0, high - bottom) };
-}
-
-function level(share) {
-  return 1 + SHARES * (1 - share);
-}
-
-/** The ranges of neighbouring days as one area: along their upper ends, and back along the lower ones. */
-function bands(shares, step) {
-  const isSure = (one) => one && one.low !== null;
-  return shares.map((one, i) => {
-    if (!isSure(one) || (i > 0 && isSure(shares[i - 1]))) return "";
-    const end = shares.findIndex((other, at) => at > i && !isSure(other));
-    const days = shares.slice(i, end < 0 ? shares.length : end);
-    const upper = days.map(({ high }) => `V${level(high)}h${step}`);
-    const lower = days.reverse().map(({ low }) => `V${level(low)}h${-step}`);
-    return `M${i * step} ${level(one.high)}${upper.join("")}${lower.join("")}z`;
-  }).join("");
-}
-
-/** A line with a step for each day; it has a gap where a day has no share. */
-function line(shares, step) {
-  const across = ({ part, total }) => `${level(part / total)}h${step}`;
-  return shares.map((one, i) => one && `${shares[i - 1] ? "L" : "M"}${i * step} ${across(one)}`).filter(Boolean).join("");
-}
-
-function dayText(day, of, outOf, share) {
-  const one = share?.(day);
-  const sure = one ? `, ${percent((100 * one.part) / one.total)} (${rangeOf(one)})` : "";
-  return `${dayOrPart(day)}: ${count(of(day))}${outOf(day) ? ` of ${count(outOf(day))}` : ""}${sure}`;
-}
-
-function described(title, days, of, all) {
-  const values = days.map(of);
-  const most = Math.max(...values);
-  const peak = most > 0 ? `, at most ${count(most)} on ${dayName(days[values.indexOf(most)])}` : "";
-  return `${title}: ${count(all)} in all${peak}`;
 }

@@ -8,7 +8,7 @@ import { html } from "../../html.js";
 import { Outside } from "../../parts/values/outside.js";
 import { BoxLink, HistoryLink } from "../../parts/values/past.js";
 import { Copied, LongName, Sha } from "../../parts/values/values.js";
-import { classText } from "../../parts/values/words.js";
+import { classText } from "../../parts/values/classes.js";
 
 const named = ({ details }) => details.name;
 const box = ({ details }, orgId) => html`<${BoxLink} boxKey=${details.name} orgId=${orgId} />`;

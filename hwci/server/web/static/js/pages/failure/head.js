@@ -13,7 +13,8 @@ import { Suspects } from "../../parts/values/suspects.js";
 import { Message, Sha, Time } from "../../parts/values/values.js";
 import { Review } from "./review.js";
 import { firstFailing } from "./story.js";
-import { RunLink, classBadge, classText, verdict } from "../../parts/values/words.js";
+import { classText } from "../../parts/values/classes.js";
+import { RunLink, classBadge, verdict } from "../../parts/values/words.js";
 import { MAY_HAVE_BROKEN, NO_PASS_BETWEEN } from "../../words.js";
 
 const RUNS = 100; // the most that the API gives at once: a run has few attempts

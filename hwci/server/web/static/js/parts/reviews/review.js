@@ -4,7 +4,7 @@
 // confirmed first, in the same step of the reviewer. The pages decide who may review and what is shown.
 
 import { count, counted } from "../../format.js";
-import { classText } from "../values/words.js";
+import { classText } from "../values/classes.js";
 
 const REAL = "real_fw_bug";
 const AMBIGUOUS = "ambiguous";

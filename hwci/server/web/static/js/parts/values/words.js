@@ -44,19 +44,6 @@ export function classBadge(value) {
   return html`<${Badge} kind=${CLASS_KINDS[value] ?? "quiet"}>${CLASSES[value].name}<//>`;
 }
 
-/** The classes of failures that are not real firmware bugs, as the API names them. */
-export const OTHER_CLASSES = Object.keys(CLASSES).filter((name) => name !== "real_fw_bug");
-
-/** The name of a class. */
-export function className(value) {
-  return CLASSES[value].name;
-}
-
-/** The name of a class within a sentence: "it counts as a real firmware bug". */
-export function classText(value) {
-  return CLASSES[value]?.text ?? value;
-}
-
 /** "run 71", and its attempt where it is not the first. */
 export function runText({ runId, runAttempt, ciRun }) {
   const number = ciRun ?? runId;
