@@ -50,7 +50,7 @@ COLOURS = """() => {
     const column = document.createElementNS("http://www.w3.org/2000/svg", "rect");
     const inStrip = (kind) => {
         column.setAttribute("class", kind);
-        document.querySelector("svg.heat").append(column);
+        document.querySelector(".heat svg").append(column);
         const found = painted(getComputedStyle(column).fill);
         column.remove();
         return found;
@@ -133,7 +133,9 @@ def test_each_day_says_the_figures_of_the_api_in_the_zone_of_the_reader(
         shown = each_day(chart, ".trend-text")
         said = [day.text for day in shown]
         assert said == [text(day, title) for day in reader.told]
-        named = [f"{title}, {words}. Arrow keys choose another day" for words in said]
+        named = [
+            f"{title}, {words}. Arrow keys choose another day, with Shift several" for words in said
+        ]
         assert [day.name for day in shown] == named
         expect(chart).to_have_accessible_name(named[-1])
         ends = reader.tile(title).locator(".axis-first, .axis-last").all_inner_texts()
@@ -234,7 +236,7 @@ def test_the_strip_of_a_flaky_test_has_a_column_for_each_day_of_the_reader(
     reader = Reader(page, demo, 30, {})
     told = reader.asked.histories({"zone": ZONE, "limit": 5})
     assert [day["from"] for day in told["days"]] == [day["from"] for day in reader.told]
-    strips = rows(page, "flaky").locator("svg.heat")
+    strips = rows(page, "flaky").locator(".heat svg")
     page.locator("#flaky").scroll_into_view_if_needed()
     expect(strips).to_have_count(len(told["items"]))
 
@@ -305,7 +307,7 @@ def test_a_zone_that_the_server_does_not_know_is_utc(
 def test_bars_and_lines_stand_out_from_what_is_behind_them(page: Page, demo: Dashboard) -> None:
     Reader(page, demo, 90, {})
     page.locator("#flaky").scroll_into_view_if_needed()
-    expect(page.locator("svg.heat").first).to_be_visible()
+    expect(page.locator(".heat svg").first).to_be_visible()
     for scheme in SCHEMES:
         page.emulate_media(color_scheme=scheme)
         shown = page.evaluate(COLOURS)

@@ -185,6 +185,7 @@ def test_a_period_is_chosen_and_a_column_is_pointed_at_touched_and_opened(reader
     page.get_by_text("7d", exact=True).click()
     expect(page).to_have_url(re.compile("days=7$"))
     expect(page.get_by_role("heading", level=1)).to_have_text(test_id)
+    expect(page.get_by_text(re.compile("^7 days, "))).to_be_visible()
     bars = page.locator(".columns .bars").last
 
     def middle() -> dict[str, float]:

@@ -10,8 +10,9 @@ const PAUSES_SECONDS = [5, 10, 20, 40, 60]; // after no answer, and another one
 
 /**
  * Ask the API while the view is shown, again whenever path, query or `turn` change; a path of null asks nothing.
- * Return `{data, error, loading, again, put}`; `again()` repeats the request, `put(data)` shows data
- * from elsewhere. After a fault the data stays if it answered the same request.
+ * Return `{data, error, loading, isOther, again, put}`; `isOther`: the data is of another path or query, and that of this one
+ * is on its way; `again()` repeats the request, `put(data)` shows data from elsewhere. After a fault the data stays if it
+ * answered the same request.
  */
 export function useAnswer(path, query = {}, turn = /** @type {string | number} */ (0)) {
   return useAsked(path, query, turn, get);
@@ -47,7 +48,7 @@ export function useAsked(path, query, turn, ask) {
     return () => window.clearTimeout(timer);
   }, [state.error, loading]);
   const put = useCallback((data) => setState((was) => ({ ...was, data })), []);
-  return { ...state, loading, again, put };
+  return { ...state, loading, isOther: loading && state.of !== question, again, put };
 }
 
 /** The state after a fault. A server that does not answer is left more and more time, as one that starts may need it. */

@@ -62,6 +62,11 @@ export function timeOfDay(at) {
   return time.format(at);
 }
 
+/** The day of a time, in the reader's own zone. */
+export function dateOf(at) {
+  return date.format(new Date(at));
+}
+
 /** A period by its days. */
 export function periodName({ from, to }) {
   return date.formatRange(new Date(from), new Date(to));

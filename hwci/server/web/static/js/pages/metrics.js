@@ -9,6 +9,7 @@ import { html, useEffect, useRef } from "../html.js";
 import { later } from "../parts/later.js";
 import { useProductsOf } from "../parts/values/links.js";
 import { Failed, Renewing, Waiting } from "../parts/notices/notice.js";
+import { NothingReported } from "../parts/notices/nothing_reported.js";
 import { isAdmin } from "../parts/frame/roles.js";
 import { Periods, Products, UpToNow, scopeOf, severalRepositories } from "../parts/frame/scope.js";
 import { Collapsed, showSection } from "../parts/section.js";
@@ -26,7 +27,7 @@ import { Tiles } from "./metrics/tiles.js";
 import { WaysOn } from "./metrics/ways_on.js";
 import { TITLES } from "../words.js";
 
-const AWAY_MILLISECONDS = 60_000;
+const OLD_MILLISECONDS = 60_000; // figures up to now
 
 // The last table: its code is not among what goes before the tiles.
 const FlakiestTests = later(() => import("./metrics/flaky.js"), "FlakiestTests");
@@ -56,7 +57,7 @@ function MetricsOf({ address, orgId, organization, me }) {
   const lastTable = useAsked(begun ? "the last table" : null, {}, 0, FlakiestTests.load);
   const causes = useOtherCauses({ address, orgId, scope, turn: reviews.turn, may: begun });
   const products = useProductsOf(orgId, figures.data?.products ?? null);
-  useReturn(scope.asOf ? () => {} : reviews.renew);
+  useRenewal(scope.asOf ? () => {} : reviews.renew);
   // Reviewers see one column more: wait for the role, so that no row moves when it comes.
   // Where there is nothing, the products tell whether it is the beginning.
   const isNamed = products !== null || figures.error !== null;
@@ -106,18 +107,26 @@ function PeriodShown({ from, to }) {
   return html`<span title=${`${moment(from)} to ${moment(to)}`}>${periodName({ from, to })}, as of ${timeOfDay(new Date(to))}</span>`;
 }
 
-/** Ask again when the page becomes visible after a while: yesterday's figures are not today's. */
-function useReturn(renew) {
+/**
+ * Ask again for figures up to now once they are old, as long as somebody looks at them; of a hidden page when it is seen again.
+ * What is unfolded, written or scrolled to stays: the same rows are drawn anew.
+ */
+function useRenewal(renew) {
   const latest = useRef(renew);
   latest.current = renew;
   useEffect(() => {
-    let leftAt = null;
+    let at = performance.now();
     const look = () => {
-      if (document.hidden) leftAt = Date.now();
-      else if (leftAt !== null && Date.now() - leftAt >= AWAY_MILLISECONDS) latest.current();
+      if (document.hidden || performance.now() - at < OLD_MILLISECONDS) return;
+      at = performance.now();
+      latest.current();
     };
+    const timer = window.setInterval(look, OLD_MILLISECONDS);
     document.addEventListener("visibilitychange", look);
-    return () => document.removeEventListener("visibilitychange", look);
+    return () => {
+      window.clearInterval(timer);
+      document.removeEventListener("visibilitychange", look);
+    };
   }, []);
 }
 
@@ -129,8 +138,10 @@ function Shown({ page, products, isWhole, ...rest }) {
   }
   const table = { ...rest, page: data, products };
   const asked = { orgId: rest.orgId, scope: { ...rest.scope, asOf: data.period.to } };
-  return html`<div class="figures" aria-busy=${page.loading ? "true" : "false"}>
-    <${Tiles} page=${data} trend=${figures.data?.days} against=${figures.loading ? null : figures.data?.trends}
+  return html`<div class="figures" aria-busy=${page.isOther ? "true" : "false"}>
+    ${products !== null && isBlank(data) &&
+      html`<${NothingReported} ...${{ products }} address=${rest.address} scope=${rest.scope} period=${data.period} />`}
+    <${Tiles} page=${data} trend=${figures.data?.days} against=${figures.isOther ? null : figures.data?.trends}
       causes=${figures.data?.realBugCauses?.total} lost=${figures.data?.lostBoards?.realBugs} address=${rest.address} />
     ${!isWhole && html`<${Waiting} />`}
     ${isWhole && html`

@@ -4,7 +4,7 @@
 
 import { dayOrPart } from "../format.js";
 import { html, useState } from "../html.js";
-import { Bars } from "./trend.js";
+import { Bars } from "./bars.js";
 
 const WIDTH = 900;
 export const HEIGHT = 24;
@@ -13,12 +13,16 @@ const THIRDS = ["first", "middle", "last"]; // of a strip: where the words for a
 
 /**
  * Days as columns of one link. `marked`: what is `drawn` of days, each by its `day`; `said`: what happened on a day;
- * `pointing`: `[day, setDay]` of strips that point at one day together, whose page has the words for it; `flags`: the days
- * that a line marks.
+ * `cursor`: `[day, setDay]`, the day that is pointed at in one of the strips, a line in each; `hasWords`: whether a strip
+ * has the words for its day, or its page; `flags`: the days that a line marks.
  */
-export function Columns({ days, marked, name, said, rowsOf, drawn, kind = "", pointing = null, flags = [] }) {
-  const own = useState(null);
-  const [chosen, setChosen] = pointing ?? own;
+export function Columns({ days, marked, name, said, rowsOf, drawn, cursor, kind = "", hasWords = true, flags = [] }) {
+  const [pointed, setPointed] = cursor;
+  const [chosen, choose] = useState(null); // in this one
+  const setChosen = (day) => {
+    choose(day);
+    setPointed(day);
+  };
   const usual = marked.at(-1)?.day ?? days.length - 1;
   const at = Math.min(chosen ?? usual, days.length - 1);
   const step = WIDTH / days.length;
@@ -26,12 +30,12 @@ export function Columns({ days, marked, name, said, rowsOf, drawn, kind = "", po
   return html`<div class="columns">
     <${Bars} ...${{ days, at: chosen === null ? null : at, usual, setChosen, rowsOf, name: `${name}; ${text(days[at])}` }}>
       <svg class=${`strip ${kind}`} viewBox=${`0 0 ${WIDTH} ${HEIGHT}`} preserveAspectRatio="none" aria-hidden="true">
-        ${chosen !== null && html`<rect class="pointed" x=${at * step} y="0" width=${step} height=${HEIGHT} />`}
+        ${pointed !== null && html`<rect class="pointed" x=${pointed * step} y="0" width=${step} height=${HEIGHT} />`}
         ${marked.map((one) => html`<g key=${one.day}>${drawn(one, { x: one.day * step, width: step * FILLED })}</g>`)}
         ${flags.map((day) => html`<path key=${day} class="flag" d=${`M${day * step} 0V${HEIGHT}`} />`)}
       </svg>
     <//>
-    ${chosen !== null && !pointing && html`<p class=${`columns-text ${THIRDS[Math.floor((3 * at) / days.length)]}`}
+    ${chosen !== null && hasWords && html`<p class=${`columns-text ${THIRDS[Math.floor((3 * at) / days.length)]}`}
       aria-hidden="true">${text(days[at])}</p>`}
   </div>`;
 }

@@ -4,20 +4,21 @@
 // (`pages/metrics/days.js`), for people who prefer figures. The API computes each of them.
 
 import { count, dayOrPart } from "../format.js";
-import { html, useState } from "../html.js";
+import { html } from "../html.js";
+import { Bars } from "./bars.js";
 import { HEIGHT, WIDTH, bands, bar, dayText, described, level, line, tall } from "./trend_shapes.js";
 
 const LEGEND = "Line: share · band: 95 % sure · bars: count";
-const STEPS = { ArrowLeft: -1, ArrowRight: 1, PageUp: -7, PageDown: 7, Home: -Infinity, End: Infinity };
 
 /**
  * A chart of a figure: `of` reads it from a day, `outOf` what it is a part of, which stands above it; `share`: the
  * part with its interval, null where there is none; `all`: of the whole period; `rowsOf` gives the address of a
  * day's rows; `target`: the share that is aimed at, if any, and `bound`: whether that is "at least" or "at most" so
- * much. While the days load, their place is kept free, so that nothing below moves.
+ * much; `cursor`: the day that is pointed at in this chart or another one of the page, as `[number, setNumber]`, null: in
+ * none. While the days load, their place is kept free, so that nothing below moves.
  */
-export function Trend({ days, of, outOf = (_day) => 0, share = null, all, title, kind, rowsOf, target = null, bound = "" }) {
-  const [chosen, setChosen] = useState(null);
+export function Trend({ days, of, outOf = (_day) => 0, share = null, all, title, kind, rowsOf, cursor, target = null, bound = "" }) {
+  const [chosen, setChosen] = cursor;
   if (!days) return html`<div class="trend"></div><div class="trend-words"></div>`;
   const at = Math.min(chosen ?? days.length - 1, days.length - 1);
   const most = Math.max(1, ...days.map(of), ...days.map(outOf));
@@ -41,37 +42,6 @@ export function Trend({ days, of, outOf = (_day) => 0, share = null, all, title,
 function Target({ rate, met, bound }) {
   const result = met === null ? "nothing to count" : met ? "met" : "not met";
   return html`<p class="trend-target">Target ${bound} ${rate} %: <strong>${result}</strong></p>`;
-}
-
-/**
- * The bars as one link to the rows of the day that is pointed at, touched, or chosen by the arrow keys; `at` null: of
- * none yet, and it leads to the `usual` one.
- */
-export function Bars({ days, at, usual = days.length - 1, setChosen, rowsOf, name, children }) {
-  const dayUnder = ({ currentTarget, clientX }) => {
-    const { left, width } = currentTarget.getBoundingClientRect();
-    return Math.max(0, Math.min(days.length - 1, Math.floor(((clientX - left) / width) * days.length)));
-  };
-  const last = days.length - 1;
-  const onKeyDown = (event) => {
-    const step = STEPS[event.key];
-    if (step === undefined || event.altKey || event.ctrlKey || event.metaKey) return;
-    event.preventDefault();
-    setChosen(Math.max(0, Math.min(last, (at ?? usual) + step)));
-  };
-  // A finger covers several bars: the first touch shows a day, a touch of the same day goes there.
-  const onClick = (event) => {
-    const under = event.detail === 0 ? at : dayUnder(event); // 0: by a key
-    if (event.pointerType !== "touch" || under === at) return;
-    event.preventDefault();
-    setChosen(under);
-  };
-  const point = (event) => event.pointerType !== "touch" && setChosen(dayUnder(event));
-  const leave = (event) => event.pointerType !== "touch" && setChosen(null);
-  const enter = ({ target }) => at === null && target.matches(":focus-visible") && setChosen(usual);
-  return html`<a class="bars" href=${rowsOf(days[at ?? usual])} aria-label=${`${name}. Arrow keys choose another day`}
-    onKeyDown=${onKeyDown} onClick=${onClick} onPointerMove=${point} onFocus=${enter}
-    onPointerLeave=${leave} onBlur=${() => setChosen(null)}>${children}</a>`;
 }
 
 function Plot({ days, of, outOf, share, most, kind, pointed, target }) {

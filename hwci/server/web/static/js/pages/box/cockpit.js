@@ -46,7 +46,7 @@ const SHARES = [
 
 /** The time line of a box. `toNotes`: the address of its notes on this page. */
 export function Cockpit({ found, orgId, scope, toNotes }) {
-  const pointing = useState(null);
+  const cursor = useState(null);
   const { days, byDay, boxKey } = found;
   const at = new Map(byDay.map((day) => [days[day.day], day]));
   const of = (day) => at.get(day) ?? SILENT;
@@ -54,8 +54,8 @@ export function Cockpit({ found, orgId, scope, toNotes }) {
   const flags = noted.map(({ day }) => day);
   const rowsOf = (more) => ({ from, to }) =>
     addressOf("runs", { orgId }, { repoKey: scope.repoKey, suite: scope.suite, boxKey, status: "reported", from, to, ...more });
-  const strip = { days, pointing, flags };
-  const [pointed] = pointing;
+  const strip = { days, cursor, flags, hasWords: false };
+  const [pointed] = cursor;
   const day = pointed === null ? null : days[Math.min(pointed, days.length - 1)];
   return html`<div class="cockpit">
     <ul class="over-time">

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The heat strip of a flaky test: a column for each of the reader's days, filled by the share of attempts that
-// failed. Height and colour show the share, and so does a text.
+// failed. Height and colour show the share, and so does a text. A line marks the day that a chart of the tiles points at.
 
 import { count, counted, dayOrPart, percent } from "../../format.js";
 import { html } from "../../html.js";
@@ -18,11 +18,11 @@ export function HeatStrip({ history, days }) {
 
 function Strip({ slots, days }) {
   const step = WIDTH / days.length;
-  return html`<svg class="heat" viewBox=${`0 0 ${WIDTH} ${HEIGHT}`} preserveAspectRatio="none" role="img"
+  return html`<span class="heat"><svg viewBox=${`0 0 ${WIDTH} ${HEIGHT}`} preserveAspectRatio="none" role="img"
     aria-label=${described(slots, days)}>
     ${slots.map((slot) => html`<${Column} key=${slot.slot} slot=${slot} x=${slot.slot * step} width=${step * 0.85}
       name=${dayOrPart(days[slot.slot])} />`)}
-  </svg>`;
+  </svg></span>`;
 }
 
 function Column({ slot, x, width, name }) {

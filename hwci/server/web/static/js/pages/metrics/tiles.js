@@ -4,7 +4,7 @@
 
 import { addressOf, change, go } from "../../address.js";
 import { count, counted, percent, rangeOf, signed } from "../../format.js";
-import { html } from "../../html.js";
+import { html, useLayoutEffect, useRef, useState } from "../../html.js";
 import { scopeOf } from "../../parts/frame/scope.js";
 import { Trend } from "../../parts/trend.js";
 import { toCauses, toFailures } from "./cause_switch.js";
@@ -20,6 +20,7 @@ const WITHIN = "The range that holds the true share with 95 % certainty";
  * the real firmware bugs have, `lost`: how many of these lie in runs that lost the board, nothing while they load.
  */
 export function Tiles({ page, trend, against, causes, lost, address }) {
+  const [place, cursor] = useCursor(trend?.days);
   const { flakyFailures } = page.tiles;
   const { checked, announced } = page.tiles.mergesChecked;
   const unchecked = page.uncheckedMerges.total;
@@ -29,8 +30,8 @@ export function Tiles({ page, trend, against, causes, lost, address }) {
   const ofDay = (part, shown) => (day) =>
     `${addressOf("metrics", address.params, { ...dayScope(address, day), ...shown(day) })}#${part}`;
   const charts = address.query.get("charts") === "open";
-  return html`<section class=${charts ? "tiles with-charts" : "tiles"} aria-label="Tiles">
-    <${Tile} title=${TITLES.mergesChecked} trend=${trend} of=${(day) => day.mergesChecked}
+  return html`<section class=${charts ? "tiles with-charts" : "tiles"} aria-label="Tiles" ref=${place}>
+    <${Tile} title=${TITLES.mergesChecked} ...${{ trend, cursor }} of=${(day) => day.mergesChecked}
       outOf=${(day) => day.mergesAnnounced} share=${(day) => day.checked} rowsOf=${ofDay("merges", shownMerges)}
       target=${trend?.targets?.mergesChecked} bound="at least"
       kind="good" all=${checked} changed=${changed("mergesChecked")}
@@ -39,17 +40,33 @@ export function Tiles({ page, trend, against, causes, lost, address }) {
       beside=${announced === 0
         ? NOTHING_TO_COUNT.mergesChecked
         : html`of ${counted(announced, "merge")}${share(checked, announced, sure("mergesChecked"))}`} />
-    <${RealBugsTile} ...${{ trend, causes, lost, to }} counts=${page.tiles.realFwBugs}
+    <${RealBugsTile} ...${{ trend, cursor, causes, lost, to }} counts=${page.tiles.realFwBugs}
       rowsOf=${ofDay("bugs", () => toFailures("bugs"))} changed=${changed("realFwBugs")} />
-    <${Tile} title=${TITLES.flakyFailures} trend=${trend} of=${(day) => day.flakyFailures} kind="warn"
+    <${Tile} title=${TITLES.flakyFailures} ...${{ trend, cursor }} of=${(day) => day.flakyFailures} kind="warn"
       rowsOf=${(day) => addressOf("failures", address.params, { ...dayScope(address, day), label: "flake" })}
       changed=${changed("flakyFailures")} all=${flakyFailures.count}
       value=${html`<a href=${flakesOf(address)}>${count(flakyFailures.count)}</a>`}
       from=${page.flakiestTests.total > 0 && html`see <${Part} ...${to("flaky")}>Flakiest tests<//>`}
       beside="failing runs on commits that also passed" />
-    <${InfraTile} ...${{ page, trend, address }} changed=${changed("infraRuns")} sure=${sure("infraRuns")} />
+    <${InfraTile} ...${{ page, trend, cursor, address }} changed=${changed("infraRuns")} sure=${sure("infraRuns")} />
     <${ChartsSwitch} open=${charts} />
   </section>`;
+}
+
+/**
+ * The day that all charts point at, as `Trend` takes it, and the reference to the tiles. The strips of tests below have it
+ * from the page's style, as they are many and need not be drawn again.
+ */
+function useCursor(days) {
+  const place = useRef(null);
+  const cursor = useState(null);
+  const [at] = cursor;
+  useLayoutEffect(() => {
+    const { style } = place.current.parentElement;
+    style.setProperty("--pointed", at === null ? "" : `${(100 * at) / days.length}%`);
+    style.setProperty("--day", at === null ? "" : `${100 / days.length}%`);
+  }, [at, days]);
+  return [place, cursor];
 }
 
 /** Folds the charts and unfolds them, on a phone alone: what fails now stands on its first screen. */
@@ -58,7 +75,7 @@ function ChartsSwitch({ open }) {
   return html`<button type="button" class="charts-switch" aria-pressed=${open ? "true" : "false"} onClick=${turn}>Charts</button>`;
 }
 
-function RealBugsTile({ trend, counts, causes, lost, changed, to, rowsOf }) {
+function RealBugsTile({ trend, cursor, counts, causes, lost, changed, to, rowsOf }) {
   const others = [
     ["bench_or_harness", counts.benchOrHarness, "bench or harness"],
     ["ambiguous", counts.ambiguous, "ambiguous"],
@@ -70,7 +87,7 @@ function RealBugsTile({ trend, counts, causes, lost, changed, to, rowsOf }) {
   });
   const inLostRuns = lost > 0 && html`<${Part} ...${to("bugs", toLost("bugs"))}>${count(lost)} of them in runs
     that lost the board<//><br />`;
-  return html`<${Tile} title=${TITLES.realFwBugs} trend=${trend} of=${(day) => day.realFwBugs} kind="bad"
+  return html`<${Tile} title=${TITLES.realFwBugs} ...${{ trend, cursor }} of=${(day) => day.realFwBugs} kind="bad"
     rowsOf=${rowsOf} changed=${changed} all=${counts.real}
     value=${html`<${Part} ...${to("bugs", toFailures("bugs"))}>${count(counts.real)}<//>`}
     from=${causes > 0 && html`from <${Part} ...${to("bugs", toCauses("bugs"))}>${counted(causes, "cause")}<//>`}
@@ -81,12 +98,12 @@ function flakesOf({ params, query }) {
   return addressOf("failures", params, { ...scopeOf(query), label: "flake" });
 }
 
-function InfraTile({ page, trend, changed, sure, address }) {
+function InfraTile({ page, trend, cursor, changed, sure, address }) {
   const { infra, total } = page.tiles.infraRuns;
   const { repoKey, suite } = scopeOf(address.query);
   const { from, to } = page.period;
   const runs = (more) => addressOf("runs", address.params, { repoKey, suite, status: "reported", from, to, ...more });
-  return html`<${Tile} title=${TITLES.infraRuns} trend=${trend} of=${(day) => day.infraRuns} outOf=${(day) => day.runs}
+  return html`<${Tile} title=${TITLES.infraRuns} ...${{ trend, cursor }} of=${(day) => day.infraRuns} outOf=${(day) => day.runs}
     share=${(day) => day.infra} target=${trend?.targets?.infraRuns} bound="at most"
     rowsOf=${({ from, to }) => runs({ helloOk: false, from, to })}
     kind="warn" changed=${changed} all=${infra} value=${html`<a href=${runs({ helloOk: false })}>${count(infra)}</a>`}

@@ -4,7 +4,7 @@
 
 import { addressOf } from "../../address.js";
 import { count, counted, dayOrPart, short } from "../../format.js";
-import { html } from "../../html.js";
+import { html, useState } from "../../html.js";
 import { Axis, Columns, HEIGHT } from "../../parts/time_line.js";
 import { BoxLink } from "../../parts/values/past.js";
 import { PASSED_ON_A_RETRY } from "../../words.js";
@@ -22,6 +22,7 @@ const KINDS = [
 
 /** The strips of a test. */
 export function Strips({ test, orgId }) {
+  const cursor = useState(null); // the day that is pointed at in one of them: a line in each
   const rest = test.boxesTotal - test.boxes.length;
   return html`
     <p class="quiet legend">${KINDS.map(([kind, word]) => html`<span key=${kind}><${Swatch} kind=${kind} /> ${word}</span>`)}
@@ -29,9 +30,9 @@ export function Strips({ test, orgId }) {
     <p class="quiet">A day shows the worst of its runs, and leads to them. Lost: the run never reached the hardware, or had lost
       its board.</p>
     <ul class="over-time">
-      <li><span class="quiet">New commits</span><${Commits} test=${test} orgId=${orgId} /></li>
+      <li><span class="quiet">New commits</span><${Commits} ...${{ test, orgId, cursor }} /></li>
       ${test.boxes.map((box) => html`<li key=${box.boxKey}>
-        <span><${BoxLink} plain boxKey=${box.boxKey} orgId=${orgId} /></span><${Strip} ...${{ box, test, orgId }} />
+        <span><${BoxLink} plain boxKey=${box.boxKey} orgId=${orgId} /></span><${Strip} ...${{ box, test, orgId, cursor }} />
       </li>`)}
       <li aria-hidden="true"><span></span><${Axis} days=${test.days} /></li>
     </ul>
@@ -50,15 +51,15 @@ function Shape({ kind, x, width }) {
   return bars.map(([y, height]) => html`<rect key=${y} class=${kind} ...${{ x, y, width, height }} />`);
 }
 
-function Strip({ box, test, orgId }) {
+function Strip({ box, test, orgId, cursor }) {
   const ofDay = new Map(box.days.map((tries) => [test.days[tries.day], tries]));
-  return html`<${Columns} days=${test.days} marked=${box.days} name=${`${box.boxKey}, ${described(box, test)}`}
+  return html`<${Columns} ...${{ cursor }} days=${test.days} marked=${box.days} name=${`${box.boxKey}, ${described(box, test)}`}
     said=${(day) => said(ofDay.get(day))} rowsOf=${(day) => runsOf(test, orgId, day, box.boxKey, ofDay.get(day))}
     drawn=${(tries, place) => html`<${Shape} kind=${worst(tries)} ...${place} />`} />`;
 }
 
 /** A mark for each day on which commits ran the test for the first time; it leads to the runs of that day. */
-function Commits({ test, orgId }) {
+function Commits({ test, orgId, cursor }) {
   const total = test.commits.reduce((sum, { commits }) => sum + commits, 0);
   const ofDay = new Map(test.commits.map((mark) => [test.days[mark.day], mark]));
   const first = (day) => {
@@ -66,7 +67,7 @@ function Commits({ test, orgId }) {
     if (commits === 0) return "no new commit";
     return `${commits > 1 ? `${counted(commits, "commit")}, the last ` : ""}${short(sha)} ${subject}`;
   };
-  return html`<${Columns} kind="commits" days=${test.days} marked=${test.commits} said=${first}
+  return html`<${Columns} kind="commits" ...${{ cursor }} days=${test.days} marked=${test.commits} said=${first}
     name=${`New commits, ${counted(total, "commit")} on ${counted(test.commits.length, "day")}`}
     rowsOf=${(day) => runsOf(test, orgId, day)}
     drawn=${(_mark, place) => html`<rect class="mark" ...${place} y=${HEIGHT / 3} height=${HEIGHT / 3} />`} />`;

@@ -3,7 +3,7 @@
 
 import { html, useId, useRef, useState } from "../../html.js";
 
-/** A menu. `label`: what the button says; `title`: its tooltip. */
+/** A menu. `label`: what the button says; `title`: its tooltip; children: the choices, or a function of what folds them. */
 export function Menu({ label, title, children }) {
   const [open, setOpen] = useState(false);
   const [button, id] = [useRef(null), useId()];
@@ -14,15 +14,15 @@ export function Menu({ label, title, children }) {
     if (document.querySelector(":active")) window.addEventListener("mouseup", () => window.setTimeout(fold), { once: true });
     else fold();
   };
-  const onEscape = ({ key }) => {
-    if (key !== "Escape" || !open) return;
+  const foldAgain = () => {
     setOpen(false);
     button.current.focus();
   };
+  const onEscape = ({ key }) => key === "Escape" && open && foldAgain();
   // Some browsers give no focus to a button that is clicked, but to what around it can have one.
   return html`<div class="menu" tabindex="-1" onFocusOut=${leave} onKeyDown=${onEscape}>
     <button type="button" class="fold" ref=${button} title=${title} aria-expanded=${open ? "true" : "false"}
       aria-controls=${id} onClick=${() => setOpen(!open)}>${label}</button>
-    <div id=${id} class="choices" hidden=${!open}>${open && children}</div>
+    <div id=${id} class="choices" hidden=${!open}>${open && (typeof children === "function" ? children(foldAgain) : children)}</div>
   </div>`;
 }

@@ -3,9 +3,13 @@
 // "Metrics page (dashboard)").
 
 import { addressOf, change, here, lastOf } from "../../address.js";
-import { productName } from "../../format.js";
+import { periodName, productName } from "../../format.js";
 import { html } from "../../html.js";
+import { later } from "../later.js";
 import { Badge } from "../values/values.js";
+import { Menu } from "./menu.js";
+
+const Dates = later(() => import("./dates.js"), "Dates");
 
 const PERIODS = [7, 30, 90];
 export const DAYS_DEFAULT = 30; // of every page that has a period
@@ -14,7 +18,7 @@ const YEAR = 365; // days
 const OF_DAYS = ["metrics", "failures", "review"];
 const OF_PRODUCTS = [...OF_DAYS, "runs"];
 const OF_PERIODS = [...OF_DAYS, "test", "box", "boxes", "commit"];
-const DAYS_MAX = 3650; // that the API takes
+export const DAYS_MAX = 3650; // that the API takes
 const DAY_MILLISECONDS = 86_400_000;
 const CLOCKS_DIFFER_MILLISECONDS = 3_600_000; // at most: of the server and of a browser
 const SHORT = 16; // characters of a name
@@ -95,20 +99,33 @@ export function LookBack({ address, days, words = "" }) {
   return html`<a href=${addressOf(address.page, address.params, query)}>${words}Look back ${longer} days</a>`;
 }
 
-/** The date control; an address may ask for other days, which then are one more choice. */
+/** The date control: days up to now, or two dates. An address may ask for other days, which then are one more choice. */
 export function Periods({ days }) {
+  const { from, asOf } = scopeOf(here().query);
   const chosen = Number(days);
   const offered = PERIODS.includes(chosen) || !chosen ? PERIODS : [...PERIODS, chosen].sort((a, b) => a - b);
+  const choose = (period) =>
+    changeScope({ days: period === DAYS_DEFAULT ? null : period, ...(from && { from: null, asOf: null }) });
+  const byHand = (fold) => html`<${Dates} ...${{ from, asOf }} choose=${(period) => {
+    fold();
+    changeScope(period);
+  }} />`;
   return html`<fieldset class="choice">
-    <legend class="unseen">Period</legend>
-    ${offered.map(
-      (period) => html`<label key=${period}>
-        <input type="radio" name="days" value=${period} checked=${period === chosen}
-          onChange=${() => changeScope({ days: period === DAYS_DEFAULT ? null : period, from: null })} />
-        <span>${period}d</span>
-      </label>`,
-    )}
-  </fieldset>`;
+      <legend class="unseen">Period</legend>
+      ${offered.map(
+        (period) => html`<label key=${period}>
+          <input type="radio" name="days" value=${period} checked=${period === chosen} onChange=${() => choose(period)} />
+          <span>${period}d</span>
+        </label>`,
+      )}
+    </fieldset>
+    <${Menu} label=${datesName(from, asOf)} title="A period by its first and last day">${byHand}<//>`;
+}
+
+/** The dates that are shown, or that some can be chosen. */
+function datesName(from, to) {
+  const isPeriod = from && Date.parse(from) <= Date.parse(to);
+  return isPeriod ? periodName({ from, to }) : "Dates";
 }
 
 /**
