@@ -227,6 +227,9 @@ class RecordedRuns(History, Protocol):
         tests; none for one that nothing ran.
         """
 
+    def boxes_with_runs(self, scope: Scope, period: Period) -> Collection[str]:
+        """The boxes that the reports of a period name, whether or not they reached the hardware."""
+
     def ci_pages(self, scope: Scope, period: Period) -> Sequence[str]:
         """The page of the CI job of the newest report of the period that names one, of each product
         with one, by repository and suite.

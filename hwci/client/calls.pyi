@@ -28,6 +28,7 @@ from hwci.contract.flaky.suspects import AnsweredTest, RatedTest, SuspectedTest
 from hwci.contract.known_failures import KnownFailure, KnownTest
 from hwci.contract.page.metrics import MetricsPage, SuiteConfigPlan, Trend
 from hwci.contract.periods.days import Days
+from hwci.contract.periods.digest import Digest
 from hwci.contract.periods.times_to_fix import TimesToFix
 from hwci.contract.periods.trends import Trends
 from hwci.contract.runs.merges import AnnouncedMerge, CheckedMerge, ExplainedMerge, Merge, MergePlan
@@ -807,6 +808,9 @@ def metrics_by_day(org_id: Id, /, **query: Unpack[DaysFields]) -> Call[Days]:
 
 def times_to_fix(org_id: Id, /, **query: Unpack[BoxTableFields]) -> Call[ListPage[TimesToFix]]:
     """How long failures took until they were seen, and fixed, by product and box."""
+
+def digest(org_id: Id, /, **query: Unpack[PeriodFields]) -> Call[Digest]:
+    """A period in a few lines: what broke, was fixed, is flaky, was not run, fell silent."""
 
 def wheel() -> Call[WheelAnswer]:
     """Show the wheel of hwci that this server runs from, and the hash to pin."""

@@ -65,6 +65,7 @@ from hwci.contract.flaky.suspects import AnsweredTest, RatedTest, SuspectedTest
 from hwci.contract.known_failures import KnownFailure, KnownTest
 from hwci.contract.page.metrics import MetricsPage, SuiteConfigPlan, Trend
 from hwci.contract.periods.days import Days
+from hwci.contract.periods.digest import Digest
 from hwci.contract.periods.times_to_fix import TimesToFix
 from hwci.contract.periods.trends import Trends
 from hwci.contract.runs.merges import AnnouncedMerge, CheckedMerge, ExplainedMerge, Merge, MergePlan
@@ -428,6 +429,9 @@ class Metrics:
 
     def times_to_fix(self, **query: Unpack[BoxTableFields]) -> Listing[TimesToFix]:
         """How long failures took until they were seen, and fixed, by product and box."""
+
+    def digest(self, **query: Unpack[PeriodFields]) -> Digest:
+        """A period in a few lines: what broke, was fixed, is flaky, was not run, fell silent."""
 
 class Failures:
     def list(self, **query: Unpack[FailuresFields]) -> Listing[Failure]:
@@ -841,6 +845,9 @@ class AsyncMetrics:
 
     async def times_to_fix(self, **query: Unpack[BoxTableFields]) -> AsyncListing[TimesToFix]:
         """How long failures took until they were seen, and fixed, by product and box."""
+
+    async def digest(self, **query: Unpack[PeriodFields]) -> Digest:
+        """A period in a few lines: what broke, was fixed, is flaky, was not run, fell silent."""
 
 class AsyncFailures:
     async def list(self, **query: Unpack[FailuresFields]) -> AsyncListing[Failure]:

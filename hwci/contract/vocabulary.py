@@ -367,6 +367,25 @@ class UncheckedCause(StrEnum):
     NOTHING_RAN = "nothing_ran"
 
 
+class DigestSubject(StrEnum):
+    """What a section of a digest is about, in their order."""
+
+    BROKEN = "broken"
+    FIXED = "fixed"
+    FLAKY = "flaky"
+    UNCHECKED = "unchecked"
+    SILENT = "silent"
+
+
+class NameKind(StrEnum):
+    """Of what a text is the name."""
+
+    TEST = "test"
+    BOX = "box"
+    BRANCH = "branch"
+    COMMIT = "commit"
+
+
 class MissingRun(StrEnum):
     """Why no run can be planned for a merge."""
 

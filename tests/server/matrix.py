@@ -275,6 +275,7 @@ ROWS = {
     f"GET {ORG}/ci-analysis/gaps": FIGURES,
     f"GET {ORG}/ci-analysis/times-to-fix": FIGURES,
     f"GET {ORG}/ci-analysis/days": FIGURES,
+    f"GET {ORG}/ci-analysis/digest": FIGURES,
     f"GET {ORG}/ci-analysis/trends": FIGURES,
     f"GET {ORG}/ci-analysis/fleet": FIGURES,
     f"GET {ORG}/ci-analysis/page": Row(By.MEMBER, 200, metrics=True),

@@ -84,6 +84,7 @@ NEEDED = {
     # What these tell moves with every moment.
     "ci-analysis/flaky-tests/history": _END,
     "ci-analysis/times-to-fix": _END,
+    "ci-analysis/digest": _END,
 }
 
 

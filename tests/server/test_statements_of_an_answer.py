@@ -27,6 +27,7 @@ MOST = {
     "ci-analysis/gaps": 18,
     "ci-analysis/times-to-fix": 24,
     "ci-analysis/trends": 15,
+    "ci-analysis/digest": 38,
     "ci-analysis/days?zone=UTC": 16,
     "ci-analysis/flaky-tests?branch=default": 26,
     "ci-analysis/boxes?branch=default": 16,

@@ -232,6 +232,13 @@ class FullRecordedRuns(FullHistory):
                     ran.get((Product(one.repo_key, one.suite), item.id), set()).add(one.box_key)
         return ran
 
+    def boxes_with_runs(self, scope: Scope, period: Period) -> Collection[str]:
+        return {
+            one.box_key
+            for one in self._facts.reports
+            if scope.holds(one.repo_key, one.suite) and period.start <= one.started_at <= period.end
+        }
+
     def ci_pages(self, scope: Scope, period: Period) -> Sequence[str]:
         newest: dict[Product, Report] = {}
         for one in sorted(self._facts.reports, key=report_order):

@@ -15,8 +15,8 @@ from playwright.sync_api import Locator, Page, Request, expect
 
 from tests.web.conftest import ZONE, Dashboard
 from tests.web.live import site
+from tests.web.moves import TELL_MOVES, moved
 from tests.web.reading import Reader, part, rows
-from tests.web.test_steady import TELL_MOVES, moved
 
 pytestmark = pytest.mark.usefixtures("in_new_zealand")
 

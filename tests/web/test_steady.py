@@ -12,25 +12,13 @@ from playwright.sync_api import Page, Route, ViewportSize, expect
 
 from tests.support.soak import rounds
 from tests.web.conftest import Dashboard
+from tests.web.moves import TELL_MOVES, TWO_FRAMES, moved
 
 WHO = re.compile(r"/api/auth/me$")
 RANGES = re.compile(r"/ci-analysis/flaky-tests\?.*detail=")
 PHONE: ViewportSize = {"width": 390, "height": 6000}
 # All that could move is seen: what is not, no browser tells.
 DESK: ViewportSize = {"width": 1280, "height": 4000}
-TELL_MOVES = """
-  window.moved = [];
-  const tell = ({ value, sources }) => {
-    const inMain = sources.filter(({ node }) => node?.parentElement?.closest("main"));
-    const at = ({ x, y }) => `${x},${y}`;
-    const named = ({ node, previousRect, currentRect }) =>
-      `${node.outerHTML ?? node.data} from ${at(previousRect)} to ${at(currentRect)}`;
-    if (inMain.length > 0) window.moved.push([value, ...inMain.map(named)]);
-  };
-  const moves = new PerformanceObserver((list) => list.getEntries().forEach(tell));
-  moves.observe({ type: "layout-shift", buffered: true });
-"""
-TWO_FRAMES = "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
 WORDS_WITHIN = """(tile) => {
     const bottom = (one) => one.getBoundingClientRect().bottom;
     return bottom(tile.querySelector(".trend-text")) <= bottom(tile);
@@ -48,12 +36,6 @@ PAGES = {
     "boxes": ("boxes", "/boxes?", "tbody tr button"),
 }
 """The address of each page, what it asks for beside who reads it, and what its reader sees then."""
-
-
-def moved(page: Page) -> Any:
-    """Return what moved until now, once it is drawn."""
-    page.evaluate(TWO_FRAMES)
-    return page.evaluate("window.moved")
 
 
 def hold(page: Page, address: re.Pattern[str]) -> list[Route]:

@@ -28,7 +28,7 @@ from hwci.ci.reporting.context import (
     hello_word,
     look_around,
 )
-from hwci.ci.reporting.digest import MARKDOWN, TEXT, Digest, digest_lines
+from hwci.ci.reporting.digest import MARKDOWN, TEXT, digest_lines
 from hwci.ci.reporting.identity import Identity, job_identity
 from hwci.ci.reporting.local import LocalItem, LocalResults, look
 from hwci.ci.reporting.local import markdown as local_markdown
@@ -43,7 +43,6 @@ __all__ = [
     "TEXT",
     "CommandContext",
     "CommitKinds",
-    "Digest",
     "Done",
     "Identity",
     "Job",

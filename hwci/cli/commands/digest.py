@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`hwci digest`: a day or a week of a product, for mail and chat. What it says is decided in
-`hwci.ci.reporting`.
+"""`hwci digest`: a day or a week of a product, for mail and chat. The server decides what it
+tells, `hwci.ci.reporting` how that is written.
 """
 
-from datetime import timedelta
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -32,7 +31,8 @@ def digest(
 ) -> None:
     """Write a day or a week, for mail and chat: what broke, what was fixed, what did not run.
 
-    A bench is listed if it ran in the weeks before, and not in these days. With HWCI_READER_KEY,
+    Fixed is what passed again in these days, and failed in them or in the two weeks before. A bench
+    is listed if it ran in the weeks before, and not in these days. With HWCI_READER_KEY,
     cron needs no sign-in.
 
     For example:
@@ -44,23 +44,14 @@ def digest(
     from hwci.ci import reporting
 
     repo_key, suite = server.scope_of(product, repo)
-    end = options.time_of(as_of, "--as-of") or options.now()
-    start = end - timedelta(days=days)
-    scope: dict[str, Any] = {"repo_key": repo_key, "suite": suite}
-    of_period = {**scope, "days": days, "as_of": end}
-    org_id, calls = server.org_id(), client.calls
-    weeks_before = {**scope, "days": max(days, 2 * WEEK), "as_of": start}
-    of = ":".join(filter(None, (repo_key, suite))) or "all products"
-    made = reporting.Digest(
+    call = client.calls.digest(
+        server.org_id(),
+        repo_key=repo_key,
+        suite=suite,
         days=days,
-        of=of,
-        start=start,
-        end=end,
-        incidents=list(server.items(calls.list_incidents(org_id, **of_period))),
-        flaky=server.send(calls.flakiest_tests(org_id, **of_period, flaked=True)),
-        unchecked=server.send(calls.unchecked_merges(org_id, **of_period)),
-        boxes=server.send(calls.box_health(org_id, **of_period)).boxes,
-        before=server.send(calls.box_health(org_id, **weeks_before)).boxes,
+        as_of=options.time_of(as_of, "--as-of"),
     )
-    for line in reporting.digest_lines(made, reporting.MARKDOWN if md else reporting.TEXT):
+    of = ":".join(filter(None, (repo_key, suite))) or "all products"
+    form = reporting.MARKDOWN if md else reporting.TEXT
+    for line in reporting.digest_lines(server.send(call), of, form):
         write(line)

@@ -14,6 +14,7 @@ from hwci.contract.flaky.suspects import FlakyRow
 from hwci.contract.known_failures import KnownTest
 from hwci.contract.page.page_figures import PageFigures
 from hwci.contract.periods.days import Days
+from hwci.contract.periods.digest import Digest
 from hwci.contract.periods.times_to_fix import TimesToFix
 from hwci.contract.periods.trends import Trends
 from hwci.contract.runs.merges import AnnouncedMerge, ExplainedMerge, MergePlan
@@ -161,6 +162,11 @@ TIMES_TO_FIX = Endpoint(
     "metrics.times_to_fix", "GET", "/api/orgs/{orgId}/ci-analysis/times-to-fix", Who.READER,
     "How long failures took until they were seen, and fixed, by product and box",
     query=BoxTableQuery, answer=ListPage[TimesToFix], metrics=True, tagged=True
+)
+DIGEST = Endpoint(
+    "metrics.digest", "GET", "/api/orgs/{orgId}/ci-analysis/digest", Who.READER,
+    "A period in a few lines: what broke, was fixed, is flaky, was not run, fell silent",
+    query=PeriodQuery, answer=Digest, metrics=True, tagged=True
 )
 PAGE_FIGURES = Endpoint(
     "metrics.beside", "GET", "/api/orgs/{orgId}/ci-analysis/page", Who.MEMBER,

@@ -265,7 +265,10 @@ def _about_period(
     for slots in (*(equal_slots(period, count) for count in (1, 7, 90)), uneven):
         yield "box_runs", sorted(history.box_runs({*tests, *never_ran}, slots))
         yield "box_runs of some", sorted(history.box_runs(sorted(tests)[::3], slots))
-    yield "ran_on", history.ran_on({*tests, *never_ran}, period)
+    yield (
+        "boxes",
+        (history.boxes_with_runs(scope, period), history.ran_on({*tests, *never_ran}, period)),
+    )
     yield "flake_count", history.flake_count(scope, period)
     yield "flaky_starts", list(history.flaky_starts(scope, period))
     yield "outcomes", by_name(history.outcomes(scope, period))

@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Trends of a period (contract, "Answers beside the rules")."""
+"""Trends of a period, and what it has to tell (contract, "Answers beside the rules")."""
 
 from hwci.analysis.periods.days import tiles_by_day
+from hwci.analysis.periods.digest import digest, looked_back
 from hwci.analysis.periods.times_to_fix import times_to_fix
 from hwci.analysis.periods.trends import trends
 from hwci.contract.periods import trends as shapes
 from hwci.contract.periods.days import Days
+from hwci.contract.periods.digest import Digest
 from hwci.contract.periods.times_to_fix import TimesToFix
 from hwci.contract.shape import ListPage
 from hwci.engine.calendar import calendar_days
+from hwci.engine.history import Scope
 from hwci.engine.page.over_time import read_dates
 from hwci.server.services.access import Viewer
 from hwci.server.services.analysis.asking import Analysis, Answers, Asked, before_in, bounds
@@ -51,9 +54,19 @@ class Trends(Analysis):
 
         return await self._answer(viewer, query, work, tags, lambda about: about.period)
 
+    async def digest(self, viewer: Viewer, query: PeriodQuery, tags: Tags) -> Digest | None:
+        """Return a period in a few lines."""
+
+        def moving(about: Asked) -> object:
+            history, scope, period = about
+            return period, history.extent(Scope(scope.repo_key), looked_back(period))
+
+        return await self._answer(viewer, query, lambda about: digest(*about), tags, moving)
+
 
 ANSWERS: Answers = {
     analysis.TRENDS: Trends.against_before,
     analysis.METRICS_BY_DAY: Trends.by_day,
     analysis.TIMES_TO_FIX: Trends.to_fix,
+    analysis.DIGEST: Trends.digest,
 }

@@ -93,6 +93,7 @@ SELECT r.box_key, r.template_id, r.durations
     WHERE i.org_id = r.org_id AND i.report_id = r.id AND i.test = ?6 AND {NOTABLE}
   )
 """
+_BOXES = f"SELECT DISTINCT r.box_key {REPORTS}"
 _CI_PAGE = """
 SELECT r.ci_url
 FROM report r INDEXED BY report_time
@@ -215,6 +216,12 @@ class OutcomeAnswers(Answers):
         }
         rows = self._connection.rows(_DURATIONS, (*values, codec.numbers(places), test))
         return [(box, codec.duration_at(packed, places[at])) for box, at, packed in rows]
+
+    def boxes_with_runs(self, scope: Scope, period: Period) -> Collection[str]:
+        ends = codec.to_micros(period.start), codec.to_micros(period.end)
+        numbers = [number for product, number in self._products.items() if scope.holds(*product)]
+        rows = self._connection.rows(_BOXES, (codec.numbers(numbers), self._org, *ends))
+        return {box for (box,) in rows}
 
     def ci_pages(self, scope: Scope, period: Period) -> Sequence[str]:
         ends = codec.to_micros(period.start), codec.to_micros(period.end)

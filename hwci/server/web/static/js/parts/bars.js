@@ -8,6 +8,7 @@ import { changeScope } from "./frame/scope.js";
 
 const STEPS = { ArrowLeft: -1, ArrowRight: 1, PageUp: -7, PageDown: 7, Home: -Infinity, End: Infinity };
 const DRAGGED_PIXELS = 8; // at least: a click may move a little
+const CHOSEN_KEYS = "Enter shows these days alone, Escape lets them go";
 const KEYS = "Arrow keys choose another day, with Shift several";
 
 /** The days. `at`: the chosen one; null: none yet, and the link leads to the `usual` one. `name`: of the chart and its day. */
@@ -96,7 +97,7 @@ function useSeveral(days) {
       else clear();
     },
     wasDragged: ({ detail }) => detail > 0 && dragged.current,
-    words: isSeveral ? `${dayName({ ...days[first], lastDay: days[last].lastDay })}. Enter shows these days alone, Escape lets them go` : null,
+    words: isSeveral ? `${dayName({ ...days[first], lastDay: days[last].lastDay })}. ${CHOSEN_KEYS}` : null,
     shown: isSeveral && html`<span class="several" style=${placeOf(first, last, days.length)}></span>`,
   };
 }
