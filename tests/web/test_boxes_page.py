@@ -221,7 +221,7 @@ def test_a_member_sees_the_list_and_its_notes_and_no_controls(own: Site) -> None
     expect(own.page.get_by_role("link", name="Runs", exact=True)).to_be_visible()
     expect(own.page.get_by_role("region", name="Notes").first).to_contain_text("new USB cable")
     expect(own.page.locator("main").get_by_role("textbox")).to_have_count(0)
-    assert others_than_of_tables(own.page) == ["Exact times"]
+    assert others_than_of_tables(own.page) == ["Exact times", "Dates"]
 
 
 def test_the_worse_box_stands_first_on_the_page_in_words_with_its_counts(own: Site) -> None:

@@ -28,7 +28,7 @@ from hwci.server.web.modules import joined, loaded_with
 
 _STATIC = files(__package__) / "static"
 _HOME_DRAWN_BY = "metrics"
-"""The page at `/` is none of its own: it leads a signed-in person to their organization's metrics."""
+"""The page at `/` leads a signed-in person to the metrics of their organization."""
 
 
 def _pages(module: str) -> Mapping[str, str]:

@@ -57,7 +57,9 @@ function MetricsOf({ address, orgId, organization, me }) {
   const lastTable = useAsked(begun ? "the last table" : null, {}, 0, FlakiestTests.load);
   const causes = useOtherCauses({ address, orgId, scope, turn: reviews.turn, may: begun });
   const products = useProductsOf(orgId, figures.data?.products ?? null);
-  useRenewal(scope.asOf ? () => {} : reviews.renew);
+  // A question or a review that waits for its answer is not asked anew meanwhile.
+  const isUpToNow = !scope.asOf && !page.loading && page.error === null;
+  useRenewal(() => isUpToNow && !reviews.isUnderWay() && reviews.renew());
   // Reviewers see one column more: wait for the role, so that no row moves when it comes.
   // Where there is nothing, the products tell whether it is the beginning.
   const isNamed = products !== null || figures.error !== null;

@@ -98,10 +98,8 @@ function useSeveral(days) {
     },
     wasDragged: ({ detail }) => detail > 0 && dragged.current,
     words: isSeveral ? `${dayName({ ...days[first], lastDay: days[last].lastDay })}. ${CHOSEN_KEYS}` : null,
-    shown: isSeveral && html`<span class="several" style=${placeOf(first, last, days.length)}></span>`,
+    shown: isSeveral && html`<svg class="several" viewBox=${`0 0 ${days.length} 1`} preserveAspectRatio="none" aria-hidden="true">
+      <rect x=${first} width=${last + 1 - first} height="1" />
+    </svg>`,
   };
-}
-
-function placeOf(first, last, number) {
-  return { left: `${(100 * first) / number}%`, width: `${(100 * (last + 1 - first)) / number}%` };
 }

@@ -117,7 +117,7 @@ function runsText({ runs }) {
   return runs === 0 ? "silent, no run" : counted(runs, "run");
 }
 
-function shareOf({ share, others }, day) {
+function shareOf({ share, others = null }, day) {
   const here = shareText(share(day));
   if (here === null) return "nothing to count";
   return others ? `${here} here, ${shareText(others(day)) ?? "nothing"} on the others` : here;

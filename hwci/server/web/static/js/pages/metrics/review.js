@@ -20,9 +20,9 @@ export function ToReview({ orgId, scope, total, before = "" }) {
 
 /**
  * The reviews of a page. Return `{may, turn, message, renew(), toast, now(row), review(key, failures, action, written),
- * together, draft}`: `review` does nothing if the rows have just moved; `draft`: what is written about causes; `now`: a row
- * as it is since its review; `turn` counts how often all had to be asked for again; `message` tells what happened last, and
- * offers to undo it; `toast`: the reference to where it stands.
+ * together, draft, isUnderWay()}`: `review` does nothing if the rows have just moved; `draft`: what is written about causes;
+ * `now`: a row as it is since its review; `turn` counts how often all had to be asked for again; `message` tells what happened
+ * last, and offers to undo it; `toast`: the reference to where it stands.
  */
 export function useReviews(orgId, page, may, me) {
   const [reviewed, setReviewed] = useState({}); // by id, until the new page holds them
@@ -67,5 +67,6 @@ export function useReviews(orgId, page, may, me) {
   const shown = (message || last.doing || last.fault) && html`${message}
     ${together.undo && html` <button type="button" onClick=${undo}>Undo</button>`}
     <${Refused} ...${{ together, id: LAST, focus: toast }} />`;
-  return { may, turn, message: shown, toast, renew, review, together, draft, now: (row) => reviewed[row.id] ?? row };
+  const now = (row) => reviewed[row.id] ?? row;
+  return { may, turn, message: shown, toast, renew, review, together, draft, now, isUnderWay: together.isUnderWay };
 }

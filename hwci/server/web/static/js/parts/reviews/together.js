@@ -34,7 +34,7 @@ function restoring(before, items) {
 }
 
 /**
- * Reviews of failures. Return `{review(key, failures, action, written), undo, look(key), stateOf(key)}`: `key`
+ * Reviews of failures. Return `{review(key, failures, action, written), undo, look(key), stateOf(key), isUnderWay()}`: `key`
  * names what is reviewed as one; `review` returns whether it sends anything, as the action may change nothing; a state is
  * `{doing, fault, lost}`, doing being the action or `LOOKING`, lost a request without an answer; `undo()` gives each failure that
  * was reviewed last the review back that it had before, or none; it is null if there is nothing to undo. `me`: the reader.
@@ -106,7 +106,7 @@ export function useTogether({ orgId, me, changed, passed }) {
   };
   const back = last && { ...last, action: UNDO, before: last.items, reviews: restoring(last.before, last.items) };
   const undo = back && (() => !states[LAST]?.lost && send(back));
-  return { review, undo, look, stateOf: (key) => states[key] ?? {} };
+  return { review, undo, look, stateOf: (key) => states[key] ?? {}, isUnderWay: () => busy.current.size > 0 };
 }
 
 function placeOf({ key, action }) {
