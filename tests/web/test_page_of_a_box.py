@@ -162,7 +162,7 @@ def test_a_share_of_one_percent_is_seen_on_a_strip(page: Page, tmp_path: Path) -
         assert whole is not None
         assert bar is not None
         assert bar["height"] >= whole["height"] / 2
-        expect(page.get_by_text("First attempts that failed 0 to 1 %")).to_be_visible()
+        expect(page.get_by_text("Failed first attempts 0 to 1 %")).to_be_visible()
 
 
 def test_a_note_is_written_on_the_page_flags_its_day_and_is_removed(

@@ -61,7 +61,7 @@ function Past({ address, orgId, organization, boxKey, scope, products }) {
   return html`
     ${error && html`<${Failed} error=${error} again=${again} />`}
     <${Figures} ...${{ address, found: data, orgId, scope, products, loading }}>
-      ${organization && html`<${BoxNotes} path=${`/api/orgs/${orgId}/box-notes`} orgId=${orgId} boxKey=${boxKey} may=${isAdmin(organization)}
+      ${organization && html`<${BoxNotes} path=${`/api/orgs/${orgId}/box-notes`} may=${isAdmin(organization)} ...${{ orgId, boxKey }}
         turn=${noted} changed=${() => setNoted((was) => was + 1)} />`}
     <//>
     <${Runs} ...${{ address, orgId, boxKey, scope }} />

@@ -12,7 +12,8 @@ import { NEVER_REACHED } from "../../words.js";
 
 const LEAST = 3; // of a bar above 0
 const LINE = 2; // how thick one is
-const LEGEND = "Bar: this box · dark line: the others · dash in the middle: silent, no run · flag: a note. Point at a day for its figures.";
+const LEGEND =
+  "Bar: this box · dark line: the others · dash in the middle: silent, no run · flag: a note. Point at a day for its figures.";
 const NOTHING = { part: 0, total: 0 };
 const NO_COUNTS = { failed: 0, results: 0, othersFailed: 0, othersResults: 0 };
 const SILENT = { runs: 0, neverReached: 0, lostBoard: 0, counts: NO_COUNTS, notes: [] };
@@ -37,7 +38,7 @@ const SHARES = [
   },
   {
     key: "failed",
-    title: "First attempts that failed",
+    title: "Failed first attempts",
     fields: ["counts"],
     share: ({ counts }) => ({ part: counts.failed, total: counts.results }),
     others: ({ counts }) => ({ part: counts.othersFailed, total: counts.othersResults }),
@@ -72,11 +73,12 @@ export function Cockpit({ found, orgId, scope, toNotes }) {
 
 /** The same figures as a table, the last day first. */
 export function DaysOfBox({ found: { days, byDay } }) {
+  const { others } = SHARES.at(-1);
   const columns = [
     { key: "day", title: "Day", fixed: true, cell: ({ day }) => dayOrPart(days[day]) },
     { key: "runs", title: "Runs", numeric: true, cell: ({ runs }) => count(runs) },
     ...SHARES.map(({ share, ...one }) => ({ ...one, numeric: true, cell: (day) => shareText(share(day)) ?? "none" })),
-    { key: "others", title: "On the others", fields: ["counts"], numeric: true, cell: (day) => shareText(SHARES.at(-1).others(day)) ?? "none" },
+    { key: "others", title: "On the others", fields: ["counts"], numeric: true, cell: (day) => shareText(others(day)) ?? "none" },
     { key: "notes", title: "Notes", words: true, cell: ({ notes }) => notes.map(({ text }) => text).join("; ") },
   ];
   return html`<${PlainTable} name="days-of-box" label="Days of the box" columns=${columns} rows=${[...byDay].reverse()}
