@@ -255,7 +255,9 @@ def test_the_strip_of_a_test_counts_boxes_that_are_not_shown_too(
 
         strip = rows(page, "flaky").locator(".heat")
         strip.scroll_into_view_if_needed()  # it is asked for when it comes into view
-        expect(strip.locator("svg")).to_have_accessible_name(re.compile(r"^failed on 1 of 1 day.*: 1\.9 %$"))
+        expect(strip.locator("svg")).to_have_accessible_name(
+            re.compile(r"^failed on 1 of 1 day.*: 1\.9 %$")
+        )
         page.get_by_role("button", name="52, show the boxes of boot").click()
         expect(page.locator(".strips")).to_contain_text("and 2 more boxes")
 
