@@ -243,6 +243,10 @@ def test_no_flag_is_meant_where_only_the_dashes_are_alike(cli: Command) -> None:
     assert "did you mean" not in err
 
 
+def test_an_argument_is_not_listed_among_the_flags(cli: Command) -> None:
+    assert "cause: known: --help, --json, --markdown, -h\n" in cli("report", "--md", "x").err
+
+
 @pytest.mark.parametrize("columns", ["40", "80"])
 @pytest.mark.parametrize("group", [(), ("admin",), ("boxes",)])
 def test_a_list_of_commands_cuts_no_sentence(

@@ -80,8 +80,12 @@ def _singular(word: str) -> str:
 
 def _told(fault: Any, context: Any, command: str) -> tuple[str, str]:  # noqa: ANN401 - of the library
     if hasattr(fault, "possibilities"):
-        params = context.command.get_params(context)
-        flags = sorted(flag for param in params for flag in param.opts)
+        options = [
+            param
+            for param in context.command.get_params(context)
+            if param.param_type_name == "option"
+        ]
+        flags = sorted(flag for option in options for flag in option.opts)
         what = f"{command} has no flag {fault.option_name}"
         meant = MEANT.get(fault.option_name)
         if meant and meant.split()[0] in flags:
