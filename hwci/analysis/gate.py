@@ -137,7 +137,7 @@ def _unknown(facts: Facts, required: Mapping[Requirement, float | None]) -> Iter
     commit, no failure says nothing.
     """
     if not facts.merges:
-        says = f"No merge was announced of {facts.commits}"
+        says = f"Nobody announced a merge of {facts.commits}"
         yield Finding(requirement=None, says=says, to_do=_ANNOUNCE)
     elif not any(merge.checked for merge in facts.merges):
         merges = counted(len(facts.merges), "announced merge")

@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hwci.analysis.gate import Facts, PlannedRun, RequirementError, decide, required
+from hwci.cli.terminal.gate import SHOWN, lines
 from hwci.contract.failures.failures import (
     ClassAndReason,
     Failure,
@@ -157,6 +158,24 @@ def against(facts: Facts, require: str) -> list[Finding]:
     return [*decide(facts, required(require)).against]
 
 
+def test_what_one_run_settles_is_cut_short_and_the_run_written_once() -> None:
+    failures = [replace(failure(number), group_id=None) for number in range(1, 101)]
+    of_one = replace(GOOD, pending=failures)
+
+    written = [*lines(decide(of_one, required("no-pending,no-open-bug")))]
+
+    assert len([line for line in written if not line.startswith("#")]) == 1
+    assert len([line for line in written if "pending, " in line]) == 2 * SHOWN
+    assert written.count("#   … 80 more like these (--json has all)") == 2
+
+
+def test_what_nothing_is_known_of_is_neither_met_nor_not_met() -> None:
+    written = "\n".join(lines(decide(NOTHING, required("checked,boxes=1"))))
+
+    assert "# checked: not known. It asks" in written
+    assert "# boxes=1: not met. It asks" in written
+
+
 def test_a_release_passes_that_meets_all_requirements() -> None:
     decided = decide(GOOD, ALL)
 
@@ -172,7 +191,7 @@ def test_a_release_without_a_merge_or_with_none_that_ran_never_passes(require: s
 
     assert [row.met for row in decide(NOTHING, required(require)).requirements] == [False]
     assert [row.says for row in against(NOTHING, require) if row.requirement is None] == [
-        "No merge was announced of v1..v2"
+        "Nobody announced a merge of v1..v2"
     ]
     assert [row.says for row in against(unchecked, require) if row.requirement is None] == [
         "No run on real hardware checked a merge of v1..v2: 1 announced merge"

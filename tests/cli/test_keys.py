@@ -90,7 +90,7 @@ def test_a_reader_key_reads_without_a_sign_in_until_it_is_revoked(
     what = "error: A reader key is not enough for this command"
     assert (elsewhere.code, elsewhere.err.split("\n")[0]) == (4, what)
     assert "cause: it reads metrics, failures and runs, but no boxes, members or " in elsewhere.err
-    assert "or sign in: hwci login\n" in elsewhere.err
+    assert "Sign in: hwci login, or set HWCI_TOKEN\n" in elsewhere.err
     assert signed_in("keys", "revoke", key["id"][:8]).code == 0
     for words in READ:
         refused = cli(*words, **by_key)

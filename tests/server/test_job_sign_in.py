@@ -605,6 +605,9 @@ def test_keys_at_another_host_are_not_asked_for(
     [
         ({"branch": "a*b*c"}, "branch"),
         ({"environment": "**"}, "environment"),
+        ({"repository": "acme"}, "repository"),
+        ({"repository": "https://github.com/acme/firmware"}, "repository"),
+        ({"repository": "acme/group/firmware"}, "repository"),
         ({"issuer": "https://evil.example"}, "issuer"),
         ({"issuer": "http://169.254.169.254/"}, "issuer"),
         ({"issuer": "https://gitlab.com"}, "issuer"),

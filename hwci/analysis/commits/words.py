@@ -66,9 +66,12 @@ def _of_lost(claim: Whose, known: Known, change: Change, lost: str) -> Words:
     if claim is Whose.BENCH:
         return Words(where, f"{where}; {kept}", None)
     needed = kept_needed(known.losses, EXCUSED_TO)
-    tells = f"that run tells nothing of this test, and {needed:,} more that keep it would say bench"
+    more = counted(needed, "run")
+    tells = (
+        f"that run tells nothing of this test; {more} of this commit that keep it blame the bench"
+    )
     if known.losses.here.passed:
-        tells = f"{kept}, and {needed:,} more that do would say bench"
+        tells = f"{kept}; {needed:,} more that do blame the bench"
     again = f"Test {short(change.sha)} on {known.failed_on[0]} again"
     return Words(NOT_ENOUGH, f"{where}: {tells}", again)
 

@@ -112,7 +112,9 @@ def read_released(folder: Path, commits: str | None, commit: str | None) -> Rele
     except GitError as fault:
         raise wrong_usage(_UNREAD, str(fault), fault.fix or _HERE) from fault
     if not listed:
-        cause = f"{commits} holds no commit: {end} is an ancestor of {start}, or the same"
+        is_same = start == end
+        why = "both are the same" if is_same else f"{end} is an ancestor of {start}, or the same"
+        cause = f"{commits} holds no commit: {why}"
         raise wrong_usage(_UNREAD, cause, "Name the earlier release first: v1.4..v1.5")
     return Released(repository, project, tip, listed)
 

@@ -13,6 +13,7 @@ from hwci.cli.session import narrowing
 from hwci.cli.session.connection import Connection, connected
 from hwci.cli.terminal import options, render
 from hwci.client.explained import ExitCode, ExplainedError, explain, not_empty, wrong_usage
+from hwci.contract.vocabulary import BranchChoice
 from hwci.said import counted
 from hwci.wire import limits
 
@@ -117,7 +118,7 @@ def gate(
     required = _required(require)
     known = [] if baseline is None else exceptions.read_baseline(baseline)
     scope = server.scope_of(product, repo)
-    wanted = _wanted(commits, commit, days, not_empty(branch, "--branch"), scope)
+    wanted = _wanted(commits, commit, days, _one_branch(branch), scope)
     now = options.now()
     answer = decide(_facts(server, wanted, required, now), required, known, now.date())
     if json:
@@ -133,6 +134,14 @@ def gate(
         render.note(f"{wrote}: write the true reasons into it.")
     if not answer.passed:
         raise typer.Exit(ExitCode.NOT_MET)
+
+
+def _one_branch(branch: str | None) -> str | None:
+    """Return the branch that a gate is about. Lists take patterns; a release is one branch."""
+    if branch is not None and ("*" in branch or branch in [*BranchChoice]):
+        fix = "Name one, such as --branch main, or leave it out for all"
+        raise wrong_usage("The gate was not asked", f"--branch {branch} names no one branch", fix)
+    return not_empty(branch, "--branch")
 
 
 def _facts(
@@ -191,7 +200,8 @@ def _wanted(
         raise wrong_usage("It is not clear which commits are meant", cause, "Give one of them")
     if commits is None and commit is None:
         days = days or limits.DAYS_DEFAULT
-        return Wanted(f"the last {counted(days, 'day')}", None, days, branch, *scope)
+        last = "the last day" if days == 1 else f"the last {days:,} days"
+        return Wanted(last if branch is None else f"{last} on {branch}", None, days, branch, *scope)
     from hwci.ci.reporting import read_released
 
     named_commits = not_empty(commits, "--range"), not_empty(commit, "--commit")

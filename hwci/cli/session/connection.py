@@ -286,7 +286,8 @@ def signed_in(flags: Flags, *, by_key: bool) -> Iterator[Connection]:
             there = (
                 "" if is_usual(settings, flags.profile) else f" --url {shlex.quote(settings.url)}"
             )
-            fix = f"Set HWCI_TOKEN, or sign in: hwci login{there}"
+            key = "; a CI job sets HWCI_READER_KEY" if by_key else ""
+            fix = f"Sign in: hwci login{there}, or set HWCI_TOKEN{key}"
             message = replace(explain(fault), fix=fix)
             if settings.reader_key() is not None:
                 message = replace(message, what=_NOT_BY_A_KEY, cause=_READ_BY_A_KEY)

@@ -5,6 +5,7 @@ runs that would settle something are no comments. It decides nothing.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from hwci.cli.terminal.tables import product
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
 
     from hwci.contract.gate import Finding, GateAnswer, Required
 
+SHOWN = 20
+"""Of what the same runs settle."""
+
 
 def lines(answer: GateAnswer) -> Iterator[str]:
     """Return the lines of an answer."""
@@ -23,15 +27,17 @@ def lines(answer: GateAnswer) -> Iterator[str]:
     merges = counted(answer.merges, "announced merge")
     word = "Passed" if answer.passed else "Not passed"
     yield f"# {word}: {answer.commits} ({merges}{up_to})"
-    yield from _against([finding for finding in answer.against if finding.requirement is None])
+    written = set[str]()  # runs
+    general = [finding for finding in answer.against if finding.requirement is None]
+    yield from _against(general, written)
     for required in answer.requirements:
-        yield _required(required)
+        of_it = [row for row in answer.against if row.requirement is required.requirement]
+        yield _required(required, is_known=bool(of_it) or not general)
         for finding in answer.excepted:
             if finding.requirement is required.requirement and finding.exception is not None:
                 why = f"excepted to {finding.exception.until}: {finding.exception.reason}"
                 yield f"#   {_about(finding)}{finding.says} ({why})"
-        of_it = [row for row in answer.against if row.requirement is required.requirement]
-        yield from _against(of_it)
+        yield from _against(of_it, written)
     if any(finding.runs for finding in answer.against):
         yield f"# {answer.to_fill_in}."
 
@@ -43,22 +49,32 @@ def unused(answer: GateAnswer) -> Iterator[str]:
         yield f"The baseline excepts {about}, which does not speak against it: take it out"
 
 
-def _required(required: Required) -> str:
+def _required(required: Required, *, is_known: bool) -> str:
     least = "" if required.least is None else f"={required.least:g}"
-    met = "met" if required.met else "not met"
+    met = "met" if required.met else "not met" if is_known else "not known"
     asks = f"{required.asks[0].lower()}{required.asks[1:]}"
     return f"# {required.requirement}{least}: {met}. It asks: {asks}."
 
 
-def _against(findings: Sequence[Finding]) -> Iterator[str]:
+def _against(findings: Sequence[Finding], written: set[str]) -> Iterator[str]:
+    """Yield what speaks against it, and below what the same runs settle each run once: who pastes
+    the lines lets no bench run twice. `written`: the runs above.
+    """
+    alike: dict[tuple[Sequence[str], str | None], list[Finding]] = defaultdict(list)
     for finding in findings:
-        yield f"#   {_about(finding)}{finding.says}"
-        if finding.exception is not None:
-            ended, reason = finding.exception.until, finding.exception.reason
-            yield f"#     Its exception ended on {ended}: {reason}"
-        yield from finding.runs
-        if finding.to_do:
-            yield f"#     {finding.to_do}."
+        alike[finding.runs, finding.to_do].append(finding)
+    for (runs, to_do), settled in alike.items():
+        for finding in settled[:SHOWN]:
+            yield f"#   {_about(finding)}{finding.says}"
+            if finding.exception is not None:
+                ended, reason = finding.exception.until, finding.exception.reason
+                yield f"#     Its exception ended on {ended}: {reason}"
+        if len(settled) > SHOWN:
+            yield f"#   … {len(settled) - SHOWN:,} more like these (--json has all)"
+        yield from (run for run in runs if run not in written)
+        written.update(runs)
+        if to_do:
+            yield f"#     {to_do}."
 
 
 def _about(finding: Finding) -> str:

@@ -22,6 +22,7 @@ OwnIssuers = Sequence[tuple[SigningSystem, str]]
 """Issuers that the operator allows: self-hosted GitLab, GitHub Enterprise."""
 
 _NAME = TypeAdapter(Name)
+_PARTS = r"[^/:\s]+(/[^/:\s]+)"
 _BRANCH, _PULL = "refs/heads/", "refs/pull/"
 
 
@@ -29,15 +30,17 @@ _BRANCH, _PULL = "refs/heads/", "refs/pull/"
 class Issuer:
     """What is known of the tokens of a CI system. `addresses`: its issuers on the internet;
     `default`: the one that is meant where none is named. `repository`: the claims that make its
-    name; `repository_id`, `owner_id`: those of ids that no other repository or owner ever gets, the
-    latter None where each owner has an issuer. `branch`: that of a job, None for a tag or a pull
-    request. `environment`: a claim, None if the system has none. `of_fork`: whether the code may
-    be somebody else's. `follows`: a repository that was renamed is the same one.
+    name; `form`: how that is written. `repository_id`, `owner_id`: those of ids that no other
+    repository or owner ever gets, the latter None where each owner has an issuer. `branch`: that of
+    a job, None for a tag or a pull request. `environment`: a claim, None if the system has none.
+    `of_fork`: whether the code may be somebody else's. `follows`: a repository that was renamed is
+    the same one.
     """
 
     addresses: re.Pattern[str]
     default: str | None
     repository: Sequence[str]
+    form: tuple[str, re.Pattern[str]]
     repository_id: str
     owner_id: str | None
     branch: Callable[[Claims], str | None]
@@ -89,6 +92,7 @@ ISSUERS: Mapping[SigningSystem, Issuer] = {
         ),
         default="https://token.actions.githubusercontent.com",
         repository=("repository",),
+        form=("OWNER/NAME", re.compile(_PARTS)),
         repository_id="repository_id",
         owner_id="repository_owner_id",
         branch=_branch_in("ref"),
@@ -101,6 +105,7 @@ ISSUERS: Mapping[SigningSystem, Issuer] = {
         addresses=re.compile(r"https://gitlab\.com"),
         default="https://gitlab.com",
         repository=("project_path",),
+        form=("GROUP/PROJECT", re.compile(f"{_PARTS}+")),
         repository_id="project_id",
         owner_id="namespace_id",
         branch=_branch_of_gitlab,
@@ -115,6 +120,7 @@ ISSUERS: Mapping[SigningSystem, Issuer] = {
         addresses=re.compile(r"https://agent\.buildkite\.com"),
         default="https://agent.buildkite.com",
         repository=("organization_slug", "pipeline_slug"),
+        form=("ORGANIZATION/PIPELINE", re.compile(_PARTS)),
         repository_id="pipeline_id",
         owner_id="organization_id",
         branch=_branch_of_buildkite,
@@ -127,6 +133,7 @@ ISSUERS: Mapping[SigningSystem, Issuer] = {
         ),
         default=None,
         repository=("oidc.circleci.com/vcs-origin",),
+        form=("HOST/OWNER/NAME", re.compile(f"{_PARTS}+")),
         repository_id="oidc.circleci.com/project-id",
         owner_id=None,
         branch=_branch_in("oidc.circleci.com/vcs-ref"),

@@ -46,6 +46,9 @@ class Trusts(Service):
 
     async def create(self, member: Member, body: wire.NewTrust) -> wire.TrustAnswer:
         """Create a trust. Raises `UnfitError`, `ConflictError`."""
+        form, pattern = ISSUERS[body.system].form
+        if pattern.fullmatch(body.repository) is None:
+            raise UnfitError("repository", f"The tokens of {body.system} name it as {form}")
         if body.environment is not None and ISSUERS[body.system].environment is None:
             raise UnfitError("environment", f"The tokens of {body.system} name no environment")
         now = self._clock()
