@@ -48,6 +48,7 @@ def incident_row(described: Described, most: int) -> Incident:
         look_first=described.look_first,
         suspects_differ=described.suspects_differ,
         history=_certain(described),
+        last_days=described.last_days,
         failures=tuple(_failure(failed.episode) for failed in incident.failed[:most]),
         failures_total=len(incident.failed),
     )

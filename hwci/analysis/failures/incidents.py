@@ -20,6 +20,7 @@ from uuid import UUID
 from hwci.analysis.benches.lost_runs import LostBoards
 from hwci.analysis.branches import Merges, merges_by_branch
 from hwci.analysis.failures.bands import Counts, band_of
+from hwci.analysis.failures.last_days import LastDays
 from hwci.analysis.failures.look_first import Evidence, PassedBefore, look_first
 from hwci.analysis.failures.one_cause import (
     Caused,
@@ -224,7 +225,8 @@ class Described(NamedTuple):
     or merge tells that it was. `band` and `look_first`: None if it is resolved. `suspects_differ`,
     with which it ends: why its suspects are others than "Broken by" of one of its failures names;
     None if they are not. `history`: since when the test that failed first fails, by all its runs of
-    the period; None if they do not tell, or tell of another time.
+    the period; None if they do not tell, or tell of another time. `last_days`: a letter a day
+    (semantics, 17.5).
     """
 
     incident: Incident
@@ -237,6 +239,7 @@ class Described(NamedTuple):
     look_first: str | None
     suspects_differ: str | None
     history: Since | None
+    last_days: str
 
 
 def incidents(
@@ -399,6 +402,7 @@ def described(
     for product in {incident.product for incident in incidents} & seen.keys():
         here, of_product = [it for it in incidents if it.product == product], seen[product]
         of_product.suggest([it.lane.test_id for it in here if it.lane.branch == of_product.branch])
+    days = {product: LastDays(runs.outcomes, period) for product, runs in seen.items()}
     differing, rows = _differing(history, incidents), []
     for incident, of, elsewhere, differ in zip(incidents, failures, others, differing, strict=True):
         history.check_time()
@@ -413,11 +417,11 @@ def described(
             looked = look_first(_evidence(incident, told, passes_on, before, merged))
             looked = looked if differ is None else f"{looked}. {differ}"
         since = _since(incident, seen.get(incident.product))
-        rows.append(
-            Described(
-                incident, of, retries, passes_on, only_box, merged, band, looked, differ, since
-            )
-        )
+        in_days = days.get(incident.product)
+        where = incident.lane.branch, incident.boxes, incident.tests
+        letters = "" if in_days is None else in_days.letters(*where)
+        told_of = passes_on, only_box, merged, band, looked, differ, since, letters
+        rows.append(Described(incident, of, retries, *told_of))
     return rows
 
 

@@ -355,7 +355,7 @@ class SeenProduct:
         product: ProductOutcomes,
         notes: Mapping[str, Note] | None = None,
     ) -> None:
-        self._history, self._product, self.notes = history, product, notes or {}
+        self._history, self.outcomes, self.notes = history, product, notes or {}
         self.trials = Trials(
             product, history.check_time, {box: note.at for box, note in self.notes.items()}
         )
@@ -364,14 +364,14 @@ class SeenProduct:
     def branch(self) -> str:
         """The branch that ran most."""
         ran: dict[str, int] = defaultdict(int)
-        for run in self._product.runs:
+        for run in self.outcomes.runs:
             ran[run.branch] += run.hello_ok
         return max(sorted(ran), key=ran.__getitem__)
 
     @cached_property
     def _placed_commits(self) -> Sequence[BranchCommit] | None:
-        shas = {run.sha for run in self._product.runs if run.hello_ok}
-        return branch_order(self._history, self._product.product, self.branch, shas)
+        shas = {run.sha for run in self.outcomes.runs if run.hello_ok}
+        return branch_order(self._history, self.outcomes.product, self.branch, shas)
 
     @property
     def order(self) -> Sequence[BranchCommit]:
@@ -410,23 +410,23 @@ class SeenProduct:
         """How many tests each run has."""
         import numpy as np
 
-        return np.array([len(run.order) for run in self._product.runs])
+        return np.array([len(run.order) for run in self.outcomes.runs])
 
     @cached_property
     def _begun(self) -> Whole:
         """How many commits ran first until each run began."""
         import numpy as np
 
-        return np.array([bisect_right(self._commits, run.started_at) for run in self._product.runs])
+        return np.array([bisect_right(self._commits, run.started_at) for run in self.outcomes.runs])
 
     @property
     def _begins_at(self) -> datetime:
-        return self._product.runs[0].started_at
+        return self.outcomes.runs[0].started_at
 
     @cached_property
     def _commits(self) -> Sequence[datetime]:
         first: dict[str, datetime] = {}
-        for run in self._product.runs:
+        for run in self.outcomes.runs:
             if run.hello_ok:
                 first.setdefault(run.sha, run.started_at)
         return sorted(first.values())
@@ -436,7 +436,7 @@ class SeenProduct:
         if self._begins_at == _EARLIEST:
             return True
         before = Period(_EARLIEST, self._begins_at - timedelta(microseconds=1))
-        return not self._history.run_counts(Scope(*self._product.product), before).total
+        return not self._history.run_counts(Scope(*self.outcomes.product), before).total
 
     def rates(self, test_id: str) -> Rates:
         """Return the rates that a test with runs may have, beside what the other tests do."""
@@ -457,13 +457,13 @@ class SeenProduct:
 
     def blame_of(self, test_id: str) -> Blame[Side] | None:
         """Return which boxes explain the failures of a test; None: too little to compare."""
-        number = self._product.number_of(test_id)
+        number = self.outcomes.number_of(test_id)
         return None if number is None else self.trials.blame_of(number)
 
     def tried(self, test_id: str) -> Tried:
         """Return how often a test was tried, and how often it lost its board."""
-        number = self._product.number_of(test_id)
-        trials, told, runs = self.trials, self.trials.told(test_id), self._product.runs
+        number = self.outcomes.number_of(test_id)
+        trials, told, runs = self.trials, self.trials.told(test_id), self.outcomes.runs
         box = trials.box[told.run]
         never_passed = (told.failed > 0) & (told.retries_failed == told.retries)
         on_boxes, failed_always = trials.by_box(box, told.failed), trials.by_box(box, never_passed)
@@ -499,7 +499,7 @@ class SeenProduct:
             first, last = min(begun), max(begun)
             usual = min(1.0, len({*self.trials.commit[own].tolist()}) / (last - first + 1))
             if usual * (len(self._commits) - last) >= GONE_AFTER:
-                last_runs[box] = max(self._product.runs[at].started_at for at in own.tolist())
+                last_runs[box] = max(self.outcomes.runs[at].started_at for at in own.tolist())
         return last_runs
 
     def found(self, test_id: str, *, never_passed: bool) -> Intermittent | str:

@@ -199,8 +199,8 @@ def _layout(view: tables.View) -> "tables.Layout[Incident]":
         " passesOnTotal failuresTotal commits times firstCommit.sha firstCommit.subject"
         " suspects.from suspects.to fixSha runs reruns retries mergedInto.branch"
         " mergedInto.passing mergedInto.failing mergedInto.notRun onMainBranch onlyBox band"
-        " lookFirst suspectsDiffer history.sha history.chance history.says tests boxes passesOn"
-        " verdicts",
+        " lookFirst suspectsDiffer lastDays history.sha history.chance history.says tests boxes"
+        " passesOn verdicts",
         "No failure in this period, or each is a flake. Look further back with --days.",
         _notes,
     )

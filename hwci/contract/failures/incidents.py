@@ -54,7 +54,10 @@ class Incident:
     `flaky`, or blamed on the `bench`; null if it is resolved. `look_first`: where to look first,
     the commit or the bench, or which run would tell; null if it is resolved. `history`: since which
     commit the test that failed first fails, by all its runs, beside `suspects`, which the rules
-    have; null if they do not tell, or tell of another time. `merged_into`: null for an
+    have; null if they do not tell, or tell of another time. `last_days`: what its tests did on its
+    boxes and branch, a letter for each 24 hours, the last of which end with the period, the oldest
+    first: `p` passed, `f` failed, `b` both, `-` not run; 14 at most, fewer where the period is
+    shorter. `merged_into`: null for an
     incident that is resolved or on a branch that merges went to, and where nothing tells that it
     was merged. Each list holds 100 at most, the numbers beside them count all.
     """
@@ -89,5 +92,6 @@ class Incident:
     look_first: str | None
     suspects_differ: str | None
     history: Certainty | None = None
+    last_days: str = ""
     failures: tuple[IncidentFailure, ...]
     failures_total: int

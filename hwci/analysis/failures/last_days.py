@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the tests of an incident did on each of the last fourteen days (semantics, 17.5).
+
+It reads runs that are there already. Which failures are an incident is decided in `incidents.py`.
+"""
+
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from datetime import timedelta
+
+from hwci.analysis.outcomes import ProductOutcomes, RunOutcomes
+from hwci.contract.vocabulary import Outcome
+from hwci.engine.periods import Period
+
+DAYS_MAX = 14
+_DAY = timedelta(days=1)
+_LETTERS = {(): "-", (True,): "p", (False,): "f", (False, True): "b"}
+"""By whether results of the day passed, sorted."""
+
+
+class LastDays:
+    """The last days of a period in the runs of a product."""
+
+    def __init__(self, product: ProductOutcomes, period: Period) -> None:
+        self._days = min(DAYS_MAX, period.days)
+        self._end = period.end
+        self._numbers = {name: number for number, name in product.tests.items()}
+        self._runs: Mapping[tuple[str, str], list[RunOutcomes]] = defaultdict(list)
+        for run in product.runs:
+            if run.hello_ok and period.end - run.started_at <= DAYS_MAX * _DAY:
+                self._runs[run.branch, run.box_key].append(run)
+
+    def letters(self, branch: str, boxes: Collection[str], tests: Sequence[str]) -> str:
+        """Return a letter a day, the oldest first, of what tests did on these boxes."""
+        wanted = sum(1 << self._numbers[name] for name in tests if name in self._numbers)
+        did: list[set[bool]] = [set() for _ in range(self._days)]
+        for run in (run for box in boxes for run in self._runs.get((branch, box), ())):
+            back = min((self._end - run.started_at) // _DAY, self._days - 1)
+            failed = sum(
+                1 << number
+                for number, result in run.notable.items()
+                if result.outcome is Outcome.FAIL
+            )
+            ran = run.ran & wanted
+            did[-1 - back] |= {True} if ran & ~failed else set()
+            did[-1 - back] |= {False} if ran & failed else set()
+        return "".join(_LETTERS[tuple(sorted(day))] for day in did)
