@@ -27,7 +27,15 @@ def incidents(demo: Dashboard, org: str) -> list[Any]:
 
 
 def rows(page: Page) -> Locator:
-    return page.locator("#failing tbody > tr")
+    return page.locator("#failing tbody > tr:not(.below)")
+
+
+def unfolded(page: Page) -> Locator:
+    """Unfold each row that is shown, and return what stands below them."""
+    expect(rows(page).first).to_be_visible()
+    for button in page.locator(".incident [aria-expanded=false]").all()[::-1]:
+        button.click()
+    return page.locator("#failing tbody > .below")
 
 
 def test_each_incident_is_a_row_that_leads_to_its_failures(page: Page, demo: Dashboard) -> None:
@@ -37,10 +45,13 @@ def test_each_incident_is_a_row_that_leads_to_its_failures(page: Page, demo: Das
 
     expect(page.locator("#failing .total")).to_have_text(str(len(told)))
     expect(rows(page)).to_have_count(len(told))
-    expect(page.locator("#failing thead")).to_contain_text("Harness verdict")  # not ours
-    for row, one in zip(rows(page).all(), told, strict=True):
+    for line, row, one in zip(rows(page).all(), unfolded(page).all(), told, strict=True):
+        expect(row).to_contain_text("Harness verdict")  # not ours
         expect(row).to_contain_text(one["branch"])
-        since = row.locator("td[data-title='Failing since']")
+        days = len(one["lastDays"])
+        strip = line.get_by_role("img", name=re.compile(f"^Last {days} days: "))
+        expect(strip.locator(".failed")).to_have_count(len(re.findall("[fb]", one["lastDays"])))
+        since = line.locator("td[data-title='Failing since']")
         expect(since).to_contain_text(one["firstCommit"]["sha"][:12])
         for suspect in (one["suspects"] or {"commits": []})["commits"]:
             expect(row).to_contain_text(suspect["sha"][:12])
@@ -79,7 +90,7 @@ def test_what_fails_on_branches_without_merges_is_shown_when_it_is_asked_for(
 
         expect(page).to_have_url(re.compile("failing=all"))
         expect(rows(page)).to_contain_text(["boot"])
-        expect(rows(page)).to_contain_text("CI has not reported it as merged")
+        expect(unfolded(page)).to_contain_text("CI has not reported it as merged")
 
 
 def test_a_branch_that_was_merged_since_says_whether_its_test_passes_there(
@@ -96,8 +107,8 @@ def test_a_branch_that_was_merged_since_says_whether_its_test_passes_there(
         benches.report(run_id=2, branch="main", sha=merge, changes=listed, tests=[passed])
         own.open("metrics?failing=all")
 
-        expect(rows(page)).to_contain_text("merged to main: passes there")
-        expect(rows(page)).to_contain_text("failed again: 2 retries in 1 run")
+        expect(unfolded(page)).to_contain_text("merged to main: passes there")
+        expect(unfolded(page)).to_contain_text("failed again: 2 retries in 1 run")
 
 
 def test_boxes_that_pass_on_the_same_commits_are_named_two_and_a_number(
@@ -111,15 +122,17 @@ def test_boxes_that_pass_on_the_same_commits_are_named_two_and_a_number(
             box = f"bench-{number}"
             own.benches.report(box_key=box, run_id=number, tests=[passed])
         own.open("metrics?failing=all")
-        expect(rows(page)).to_contain_text("passes on bench-2 and bench-3, same commits")
+        expect(unfolded(page)).to_contain_text("passes on bench-2 and bench-3, same commits")
         for box in ("bench-2", "bench-3"):
-            link = rows(page).get_by_role("link", name=box, exact=True)
+            link = unfolded(page).get_by_role("link", name=box, exact=True)
             expect(link).to_have_attribute("href", re.compile(rf"/box\?boxKey={box}$"))
 
         own.benches.report(box_key="bench-4", run_id=4, tests=[passed])
         page.reload()
 
-        expect(rows(page)).to_contain_text("passes on bench-2, bench-3 and 1 more, same commits")
+        expect(unfolded(page)).to_contain_text(
+            "passes on bench-2, bench-3 and 1 more, same commits"
+        )
 
 
 def test_the_row_the_test_and_the_failure_lean_on_one_thing_in_the_same_words(
@@ -137,6 +150,24 @@ def test_the_row_the_test_and_the_failure_lean_on_one_thing_in_the_same_words(
         page.get_by_role("heading", level=1).get_by_role("link", name=failure["testId"]).click()
         expect(page).to_have_url(re.compile(r"/test\?"))
         expect(page.locator("main")).to_contain_text(words)
+
+
+def test_a_row_is_one_line_and_unfolds_by_a_key(page: Page, tmp_path: Path) -> None:
+    with site(page, tmp_path) as own:
+        page.set_viewport_size({"width": 1280, "height": 800})
+        announce(own.benches, "main", "a" * 40)
+        failed = {"id": "boot", "outcome": "fail", "attempts": 1, "duration_s": 1.0}
+        own.benches.report(tests=[failed])
+        own.open("metrics")
+        box = rows(page).first.bounding_box()
+        assert box is not None
+        assert box["height"] <= 37
+
+        more = page.get_by_role("button", name="More of boot")
+        more.press("Enter")
+
+        expect(more).to_have_attribute("aria-expanded", "true")
+        expect(page.locator("#failing .below")).to_contain_text("Harness verdict")
 
 
 def announce(benches: Benches, branch: str, sha: str) -> None:

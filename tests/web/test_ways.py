@@ -331,7 +331,8 @@ def named_period(page: Page) -> Locator:
 def open_history(page: Page, metrics: str) -> None:
     """Go from the first row of what fails now to the page of its test."""
     page.goto(metrics)
-    page.locator("#failing tbody tr").first.get_by_role("link", name="history").click()
+    page.get_by_role("button", name="More of ").first.click()
+    page.locator("#failing .below").get_by_role("link", name="history").click()
 
 
 def test_a_period_that_was_chosen_goes_along_to_the_pages_of_tests_and_boxes(
@@ -383,8 +384,8 @@ def test_boxes_are_compared_in_the_period_of_the_page_that_asks_which_is_worse(
 
 def test_a_row_of_what_fails_now_leads_to_how_sure_its_commit_is(page: Page, pages: str) -> None:
     page.goto(f"{pages}/metrics?failing=all")
-    row = page.locator("#failing tbody tr", has_text="mqtt.tls_handshake").first
-    row.get_by_role("link", name="history, and how sure").click()
+    page.get_by_role("button", name="More of mqtt.tls_handshake").first.click()
+    page.locator("#failing .below").get_by_role("link", name="history, and how sure").click()
     expect(page.locator(".answer + ul")).to_contain_text("% sure")
 
 

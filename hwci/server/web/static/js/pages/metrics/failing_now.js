@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // What fails now, a row for each incident: failures that one cause explains (contract, "Answers beside the
-// rules"), in their order: broken ones as rows, probably flaky ones and those that are blamed on the bench folded to a
+// rules"), in their order, each in one line that unfolds: broken ones as rows, probably flaky ones and those that are blamed on the bench folded to a
 // line each. Those on branches that no merge went to are shown when they are asked for.
 
 import { addressOf, change } from "../../address.js";
 import { useAnswer } from "../../asking.js";
-import { count, counted } from "../../format.js";
+import { chanceText, count, counted } from "../../format.js";
 import { html, useId, useState } from "../../html.js";
 import { Failed, Waiting } from "../../parts/notices/notice.js";
 import { LEFT_OUT } from "./first_page.js";
+import { IncidentDays } from "./incident_days.js";
 import { Branches, branchesOf } from "../../parts/frame/branches.js";
 import { productColumn } from "../../parts/frame/scope.js";
 import { BoxLink, HistoryLink } from "../../parts/values/past.js";
 import { Section } from "../../parts/section.js";
 import { PlainTable } from "../../parts/table/table.js";
 import { Suspects } from "../../parts/values/suspects.js";
-import { LongName, Sha, Subject, Time } from "../../parts/values/values.js";
+import { Badge, LongName, Sha, Subject, Time } from "../../parts/values/values.js";
 import { verdict } from "../../parts/values/words.js";
 import { BANDS, MAY_HAVE_BROKEN } from "../../words.js";
 
@@ -30,6 +31,7 @@ const NONE_THERE = "No test is failing on a branch that merges of this period we
 /** The section. `figures`: of the page, which has the first incidents; children: below the incidents. */
 export function FailingNow({ figures, address, orgId, scope, page, reviews, several, children }) {
   const [turned, setTurned] = useState([]); // bands that were unfolded, or folded where all are shown
+  const [unfolded, setUnfolded] = useState([]); // incidents, by id: new figures leave them so
   const isAll = address.query.get("failing") === "all";
   const path = `/api/orgs/${orgId}/ci-analysis/incidents`;
   const branch = branchesOf(address.query);
@@ -50,7 +52,8 @@ export function FailingNow({ figures, address, orgId, scope, page, reviews, seve
     const instead = error ? html`<${Failed} error=${error} again=${again} />` : left;
     return instead && html`<${Section} title="Failing now" anchor="failing">${instead}${branches}${children}<//>`;
   }
-  const columns = columnsOf(page, several, orgId);
+  const unfold = (id) => setUnfolded(unfolded.includes(id) ? unfolded.filter((one) => one !== id) : [...unfolded, id]);
+  const columns = columnsOf(page, several, orgId, { unfolded, unfold });
   const items = isWhole ? data.items : data.items.filter((row) => row.onMergeBranch);
   const [broken, ...folded] = (ofAll?.bands ?? bandsOf(items)).map((one) => ({
     ...one,
@@ -59,7 +62,8 @@ export function FailingNow({ figures, address, orgId, scope, page, reviews, seve
     isOpen: turned.includes(one.band) !== isAll,
   }));
   const turn = (band) => setTurned(turned.includes(band) ? turned.filter((one) => one !== band) : [...turned, band]);
-  const table = { name: "failing-now", columns, rowKey: (row) => row.id };
+  const below = (row) => unfolded.includes(row.id) && html`<${More} row=${row} orgId=${orgId} />`;
+  const table = { name: "failing-now", columns, rowKey: (row) => row.id, below };
   const nowhere = branch === null ? NONE : NONE_OF_THESE;
   const none = data.total === 0 ? (page.tiles.infraRuns.total ? nowhere : NOTHING_RAN) : items.length ? NONE_BROKEN : NONE_THERE;
   return html`<${Section} title="Failing now" total=${data.total} anchor="failing">
@@ -75,14 +79,14 @@ export function FailingNow({ figures, address, orgId, scope, page, reviews, seve
   <//>`;
 }
 
-function columnsOf(page, several, orgId) {
+function columnsOf(page, several, orgId, { unfolded, unfold }) {
+  const line = (row) => html`<${Line} row=${row} orgId=${orgId} isOpen=${unfolded.includes(row.id)} onTurn=${() => unfold(row.id)} />`;
   return [
-    { key: "tests", title: "Test and box", name: true, cell: (row) => html`${tests(row, orgId)}${mergedTo(row)}` },
+    { key: "tests", title: "Test and box", name: true, cell: line },
     ...productColumn(page.product, several),
     { key: "since", fields: ["since", "firstCommit", "commits"], title: "Failing since", cell: since },
-    { key: "suspects", fields: ["suspects", "lookFirst"], title: MAY_HAVE_BROKEN, cell: (row) => suspects(row, orgId) },
-    { key: "verdicts", title: "Harness verdict", cell: ({ verdicts }) => verdicts.map(verdict) },
-    { key: "again", fields: ["reruns", "retries"], title: "Run again", cell: runAgain },
+    { key: "suspects", fields: ["suspects", "lookFirst"], title: MAY_HAVE_BROKEN, cell: suspect },
+    { key: "lastDays", title: "Last days", cell: (row) => html`<${IncidentDays} ...${row} />` },
   ];
 }
 
@@ -115,48 +119,61 @@ function All({ isAll, total, elsewhere }) {
   return html`<p><button type="button" aria-pressed=${isAll ? "true" : "false"} onClick=${turn}>${title}</button></p>`;
 }
 
-/** The failures of an incident: one by its name, several by how many they are, unfolded to each. */
-function tests({ branch, failures, failuresTotal, testsTotal, boxesTotal, boxes }, orgId) {
-  const link = ({ id, testId }) => html`<a href=${addressOf("failure", { orgId, failureId: id })}><${LongName} name=${testId} /></a>`;
-  const box = ({ boxKey }) => html`<${BoxLink} plain boxKey=${boxKey} orgId=${orgId} />`;
-  if (failuresTotal === 1) return html`${link(failures[0])} <span class="under">${box(failures[0])} · ${branch}</span>`;
-  const where = boxesTotal === 1 ? boxes[0] : counted(boxesTotal, "box", "boxes");
-  return html`<details>
-      <summary>${testsTotal === 1 ? html`<${LongName} name=${failures[0].testId} />` : counted(testsTotal, "test")} on ${where}</summary>
-      <ul class="commits">${failures.map((one) => html`<li key=${one.id}>${link(one)} <span class="quiet">${box(one)}</span></li>`)}</ul>
-      ${failuresTotal > failures.length && html`<p class="quiet">and ${count(failuresTotal - failures.length)} more</p>`}
-    </details>
-    <span class="under">${branch}</span>`;
+/** The test of an incident, or how many, and where it fails, behind the button that unfolds the rest. */
+function Line({ row, orgId, isOpen, onTurn }) {
+  const { failures: [first], testsTotal, boxesTotal, boxes: [box] } = row;
+  const what = testsTotal === 1 ? html`<${LongName} name=${first.testId} />` : counted(testsTotal, "test");
+  const href = addressOf("failure", { orgId, failureId: first.id });
+  return html`<span class="incident"><button type="button" class="fold" aria-expanded=${isOpen ? "true" : "false"}
+      aria-label=${`More of ${first.testId}`} onClick=${onTurn}></button>
+    <a href=${href}>${what}</a> <span class="quiet">${boxesTotal === 1 ? box : counted(boxesTotal, "box", "boxes")}</span></span>`;
+}
+
+/** What the line leaves out: each failure, the branch, what other boxes and other attempts say, and where to look first. */
+function More({ row, orgId }) {
+  const { branch, failures, failuresTotal, firstCommit, repoKey, commits, suite, suspects: range, lookFirst, history, verdicts } = row;
+  const rest = failuresTotal - failures.length;
+  return html`<div class="incident-more">
+    <p>${lookFirst} · <${HistoryLink} words="history, and how sure" test=${{ repoKey, suite, testId: failures[0].testId }}
+      orgId=${orgId} /></p>
+    ${history && html`<p>${history.says}</p>`}
+    ${otherBoxes(row, orgId)}
+    <p>${branch}, ${counted(commits, "commit")} failed, the first ${" "}<${Sha} sha=${firstCommit.sha} repo=${repoKey} />
+      ${firstCommit.subject && html` <${Subject} text=${firstCommit.subject} repo=${repoKey} />`}</p>
+    ${mergedTo(row)}
+    <p>${MAY_HAVE_BROKEN}: <${Suspects} range=${range} repo=${repoKey} /></p>
+    <p>Harness verdict: ${verdicts.map(verdict)} · ${runAgain(row)}</p>
+    <ul class="commits">${failures.map((one) => html`<li key=${one.id}>
+      <a href=${addressOf("failure", { orgId, failureId: one.id })}><${LongName} name=${one.testId} /></a>
+      ${" "}on <${BoxLink} plain boxKey=${one.boxKey} orgId=${orgId} /></li>`)}</ul>
+    ${rest > 0 && html`<p class="quiet">and ${count(rest)} more</p>`}
+  </div>`;
 }
 
 /** The other boxes that passed on a failing commit, or that no other box runs it. */
 function otherBoxes({ passesOn: boxes, passesOnTotal: total, onlyBox, boxes: [box], testsTotal }, orgId) {
-  if (onlyBox) return html`<span class="under">only ${box} runs ${testsTotal === 1 ? "this test" : "these tests"}</span>`;
+  if (onlyBox) return html`<p>only ${box} runs ${testsTotal === 1 ? "this test" : "these tests"}</p>`;
   if (total === 0) return null;
   const named = boxes.slice(0, NAMED);
   const between = total > NAMED ? ", " : " and ";
   const where = html`${named.map((boxKey, at) => html`${at > 0 && between}<${BoxLink} plain boxKey=${boxKey} orgId=${orgId} />`)}
     ${total > NAMED && ` and ${count(total - NAMED)} more`}`;
-  return html`<span class="under">passes on ${where}, same commits</span>`;
+  return html`<p>passes on ${where}, same commits</p>`;
 }
 
-function since({ repoKey: repo, since: at, firstCommit: { sha, subject: first }, suspects: range, commits }) {
-  const subject = range?.commits.some((one) => one.sha === sha) ? "" : first; // it stands beside
-  return html`<span class="unbroken"><${Time} at=${at} /></span>
-    <span class="under"><${Sha} sha=${sha} repo=${repo} />${subject && html` <${Subject} text=${subject} repo=${repo} />`}</span>
-    ${commits > 1 && html`<span class="under unbroken">${counted(commits, "commit")} failed</span>`}`;
+function since({ repoKey: repo, since: at, firstCommit: { sha } }) {
+  return html`<${Sha} sha=${sha} repo=${repo} /> <span class="unbroken"><${Time} at=${at} /></span>`;
 }
 
-/**
- * The commits by the rules, what other boxes say of them, where to look first, at them or at the bench, and how sure it is of
- * a commit by all runs of the test.
- */
-function suspects(row, orgId) {
-  const { repoKey, suite, failures: [{ testId }], suspects: range, lookFirst, history } = row;
-  return html`<${Suspects} range=${range} repo=${repoKey} />${otherBoxes(row, orgId)}
-    ${history && html`<span class="under">${history.says}</span>`}
-    <span class="under">${lookFirst} · <${HistoryLink} words="history, and how sure"
-      test=${{ repoKey, suite, testId }} orgId=${orgId} /></span>`;
+/** What likely broke it: the bench, the commit by all runs of the test with how sure that is, or what the rules have. */
+function suspect({ band, repoKey: repo, suspects: range, history }) {
+  const commits = range?.commits ?? [];
+  if (band === "bench") return "the bench";
+  if (history && (commits.length === 0 || commits.some(({ sha }) => sha === history.sha))) {
+    return html`<${Sha} sha=${history.sha} repo=${repo} /> <${Badge} kind="quiet" title=${history.says}>${chanceText(history.chance)}<//>`;
+  }
+  if (commits.length === 1) return html`<${Sha} sha=${commits[0].sha} repo=${repo} />`;
+  return html`<span class="quiet">${range ? `one of ${counted(commits.length, "firmware commit")}` : "unknown"}</span>`;
 }
 
 /** What came of trying it again on the same commit and box. Had it passed once, it would be flaky. */
@@ -164,15 +181,15 @@ function runAgain({ testsTotal, runs, reruns, retries }) {
   const within = testsTotal === 1 ? ` in ${counted(runs, "run")}` : "";
   const retried = retries > 0 && `${counted(retries, "retry", "retries")}${within}`;
   const tried = [retried, reruns > 0 && counted(reruns, "rerun")].filter(Boolean);
-  return tried.length ? `failed again: ${tried.join(", ")}` : html`<span class="quiet">not tried again</span>`;
+  return tried.length ? `failed again: ${tried.join(", ")}` : "not tried again";
 }
 
 /** Where the failing commit was merged to since, and how the tests fare there. */
 function mergedTo({ onMergeBranch, mergedInto: there }) {
   if (onMergeBranch) return null;
-  if (!there) return html`<span class="under">CI has not reported it as merged</span>`;
+  if (!there) return html`<p>CI has not reported it as merged</p>`;
   const { branch, passing, failing, notRun } = there;
-  return html`<span class="under">merged to ${branch}: ${fares(passing, failing, notRun)}</span>`;
+  return html`<p>merged to ${branch}: ${fares(passing, failing, notRun)}</p>`;
 }
 
 function fares(passing, failing, notRun) {
