@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What fails now, a row for each incident: failures that one cause explains (contract, "Answers beside the
-// rules"), in their order, each in one line that unfolds: broken ones as rows, probably flaky ones and those that are blamed on the bench folded to a
+// rules"), in their order, each in one line that unfolds: broken ones as rows,
+// probably flaky ones and those that are blamed on the bench folded to a
 // line each. Those on branches that no merge went to are shown when they are asked for.
 
 import { addressOf, change } from "../../address.js";
@@ -80,7 +81,8 @@ export function FailingNow({ figures, address, orgId, scope, page, reviews, seve
 }
 
 function columnsOf(page, several, orgId, { unfolded, unfold }) {
-  const line = (row) => html`<${Line} row=${row} orgId=${orgId} isOpen=${unfolded.includes(row.id)} onTurn=${() => unfold(row.id)} />`;
+  const line = (row) => html`<${Line} row=${row} orgId=${orgId} isOpen=${unfolded.includes(row.id)}
+    onTurn=${() => unfold(row.id)} />`;
   return [
     { key: "tests", title: "Test and box", name: true, cell: line },
     ...productColumn(page.product, several),
@@ -131,11 +133,12 @@ function Line({ row, orgId, isOpen, onTurn }) {
 
 /** What the line leaves out: each failure, the branch, what other boxes and other attempts say, and where to look first. */
 function More({ row, orgId }) {
-  const { branch, failures, failuresTotal, firstCommit, repoKey, commits, suite, suspects: range, lookFirst, history, verdicts } = row;
+  const { branch, failures, failuresTotal, firstCommit, repoKey, commits, suite, suspects: range, lookFirst } = row;
+  const { history, verdicts } = row;
   const rest = failuresTotal - failures.length;
   return html`<div class="incident-more">
-    <p>${lookFirst} · <${HistoryLink} words="history, and how sure" test=${{ repoKey, suite, testId: failures[0].testId }}
-      orgId=${orgId} /></p>
+    <p>${lookFirst} · <${HistoryLink} words="history, and how sure"
+      test=${{ repoKey, suite, testId: failures[0].testId }} orgId=${orgId} /></p>
     ${history && html`<p>${history.says}</p>`}
     ${otherBoxes(row, orgId)}
     <p>${branch}, ${counted(commits, "commit")} failed, the first ${" "}<${Sha} sha=${firstCommit.sha} repo=${repoKey} />
@@ -170,7 +173,8 @@ function suspect({ band, repoKey: repo, suspects: range, history }) {
   const commits = range?.commits ?? [];
   if (band === "bench") return "the bench";
   if (history && (commits.length === 0 || commits.some(({ sha }) => sha === history.sha))) {
-    return html`<${Sha} sha=${history.sha} repo=${repo} /> <${Badge} kind="quiet" title=${history.says}>${chanceText(history.chance)}<//>`;
+    return html`<${Sha} sha=${history.sha} repo=${repo} />
+      ${" "}<${Badge} kind="quiet" title=${history.says}>${chanceText(history.chance)}<//>`;
   }
   if (commits.length === 1) return html`<${Sha} sha=${commits[0].sha} repo=${repo} />`;
   return html`<span class="quiet">${range ? `one of ${counted(commits.length, "firmware commit")}` : "unknown"}</span>`;

@@ -87,15 +87,20 @@ export function showAll(name) {
 }
 
 /**
- * A table without search and pages. `below(row)`: what stands under a row; `all`: the rows that a file of it has; `saves`: what lists them instead, and how many
+ * A table without search and pages. `below(row)`: what stands under a row; `all`: the rows that a file of it has;
+ * `saves`: what lists them instead, and how many
  * there are.
  */
-export function PlainTable({ name, columns, rows, all = rows, saves = { rows: all, total: all.length }, rowKey, below, label }) {
+export function PlainTable({ name, columns, rows, all = rows, saves = ofRows(all), rowKey, below, label }) {
   const shown = useShown(name, columns);
   return html`<${Rows} columns=${shown} rows=${rows} rowKey=${rowKey} below=${below} label=${label} />
     <div class="table-foot"><${Columns} table=${name} columns=${columns} label=${label} />
       <${Csv} ...${saves} ...${{ name, label, rowKey }} shown=${rows.length}
         without=${fieldsNotShown(columns, shown)} /></div>`;
+}
+
+function ofRows(rows) {
+  return { rows, total: rows.length };
 }
 
 /**
