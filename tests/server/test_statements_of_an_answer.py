@@ -17,20 +17,20 @@ from tests.support.asking import ask, bearer
 from tests.support.running import RunningServer, report, running_in_thread
 
 MOST = {
-    "ci-metrics": 28,
-    "ci-failures": 12,
-    "ci-analysis/page?zone=UTC": 42,
-    "ci-analysis/incidents": 34,
-    "ci-analysis/flaky-tests": 24,
-    "ci-analysis/causes?toReview=true&limit=100": 18,
-    "ci-analysis/boxes": 14,
-    "ci-analysis/gaps": 18,
-    "ci-analysis/times-to-fix": 24,
-    "ci-analysis/trends": 15,
-    "ci-analysis/digest": 38,
-    "ci-analysis/days?zone=UTC": 16,
-    "ci-analysis/flaky-tests?branch=default": 26,
-    "ci-analysis/boxes?branch=default": 16,
+    "ci-metrics": 19,
+    "ci-failures": 10,
+    "ci-analysis/page?zone=UTC": 33,
+    "ci-analysis/incidents": 29,
+    "ci-analysis/flaky-tests": 19,
+    "ci-analysis/causes?toReview=true&limit=100": 13,
+    "ci-analysis/boxes": 11,
+    "ci-analysis/gaps": 16,
+    "ci-analysis/times-to-fix": 19,
+    "ci-analysis/trends": 12,
+    "ci-analysis/digest": 25,
+    "ci-analysis/days?zone=UTC": 13,
+    "ci-analysis/flaky-tests?branch=default": 21,
+    "ci-analysis/boxes?branch=default": 14,
 }
 """Statements of each answer that the dashboard asks for, and some of what is decided beside; one a
 failure would be hundreds.

@@ -52,9 +52,15 @@ SELECT j.value, w.sha, (SELECT r.ci_run_id FROM report r WHERE {_ITS_REPORT})
 {_LISTING_EACH}
 {_IN_ORDER}
 """
+CHANGES = "b.id, b.base_sha, b.truncated, b.body"
+"""A list of changes, as `_list_of` takes it."""
 _FIRST_LISTING = f"""
-SELECT j.value, (SELECT w.changes_id {_LISTING} AND c.sha = j.value {_IN_ORDER} LIMIT 1)
+SELECT j.value, {CHANGES}
 FROM json_each(?) j
+CROSS JOIN changes b
+  ON b.org_id = ? AND b.id = (
+    SELECT w.changes_id {_LISTING} AND c.sha = j.value {_IN_ORDER} LIMIT 1
+  )
 """
 # The first list with each commit, and so many lists back from base to base, but for known ones.
 _LISTINGS_BACK = f"""
@@ -75,7 +81,9 @@ WITH RECURSIVE hit (sha, number, steps) AS (
   WHERE h.steps < ? AND h.sha <> ? AND b.base_sha IS NOT NULL
     AND b.base_sha NOT IN (SELECT j.value FROM json_each(?) j)
 )
-SELECT DISTINCT h.sha, h.number FROM hit h WHERE h.number IS NOT NULL
+SELECT h.sha, {CHANGES}
+FROM (SELECT DISTINCT h.sha, h.number FROM hit h) h
+CROSS JOIN changes b ON b.org_id = ? AND b.id = h.number
 """
 _UNDER_TEST = f"""
 {RUN}
@@ -145,20 +153,26 @@ class ChangesAnswers(Answers):
         return tested
 
     def first_listing(self, repo_key: str, shas: Sequence[str]) -> Mapping[str, ChangeList]:
-        rows = self._connection.rows(_FIRST_LISTING, (self._org, repo_key, codec.texts(shas)))
-        return self._listed([(sha, number) for sha, number in rows if number is not None])
+        values = (codec.texts(shas), self._org, self._org, repo_key)
+        return self._listed(self._connection.rows(_FIRST_LISTING, values))
 
     def listings_back(
         self, repo_key: str, shas: Sequence[str], steps: int, oldest: str = ""
     ) -> Mapping[str, ChangeList]:
         known, repository = codec.texts(shas), (self._org, repo_key)
-        values = (*repository, known, *repository, *repository, self._org, steps, oldest, known)
+        bases = (self._org, steps, oldest, known, self._org)
+        values = (*repository, known, *repository, *repository, *bases)
         return self._listed(self._connection.rows(_LISTINGS_BACK, values))
 
-    def _listed(self, rows: Sequence[tuple[str, int]]) -> Mapping[str, ChangeList]:
-        """Return the lists of changes with these numbers, each by the commit beside it."""
-        self._load_changes(number for _, number in rows)
-        return {sha: self._read_changes[number] for sha, number in rows}
+    def _listed(self, rows: Iterable[Sequence[Any]]) -> Mapping[str, ChangeList]:
+        """Return lists of changes, each by the commit before it in its row."""
+        return {sha: self._list_of(*changes) for sha, *changes in rows}
+
+    def _list_of(self, number: int, *columns: Any) -> ChangeList:
+        """Return the list of changes of these `CHANGES`; each is unpacked once."""
+        if number not in self._read_changes:
+            self._read_changes[number] = codec.unpack_changes(*columns)
+        return self._read_changes[number]
 
     def changes_based_on(self, repo_key: str, sha: str) -> Sequence[RunChanges]:
         return self.runs_based_on(repo_key, [sha]).get(sha, ())

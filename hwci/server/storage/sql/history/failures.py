@@ -9,7 +9,7 @@ reports along the branch, lazily, and ends when enough is found.
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from functools import cache
+from functools import cache, cached_property
 from itertools import chain
 from typing import Any
 from uuid import UUID
@@ -233,12 +233,21 @@ class FailureAnswers(Answers):
 
     def members(self, episodes: Sequence[Episode]) -> Sequence[Sequence[Failure]]:
         numbers = [episode.number for episode in episodes if episode.number is not None]
-        rows = self._connection.rows(_MEMBERS, (codec.numbers(numbers), self._org, self._org))
-        members: dict[int, list[Failure]] = {number: [] for number in numbers}
-        failures = self._failures([columns for _, *columns in rows])
-        for (number, *_), failure in zip(rows, failures, strict=True):
-            members[number].append(failure)
-        return [*members.values()]
+        members = self._members
+        if unread := set(numbers) - members.keys():
+            values = (codec.numbers(unread), self._org, self._org)
+            rows = self._connection.rows(_MEMBERS, values)
+            failures = self._failures([columns for _, *columns in rows])
+            for (number, *_), failure in zip(rows, failures, strict=True):
+                members[number].append(failure)
+        return [members[number] for number in numbers]
+
+    @cached_property
+    def _members(self) -> dict[int, list[Failure]]:
+        """The failures of the episodes that were asked for, by number: several answers of a page
+        are about the same.
+        """
+        return defaultdict(list)
 
     def together(self, failure: Failure) -> Sequence[Failure]:
         if failure.passed:

@@ -19,7 +19,7 @@ from hwci.engine.facts import FailureKey, Lane, Product
 from hwci.engine.history import Episode, EpisodeRuns, RunChanges
 from hwci.engine.test_sets import mask_of
 from hwci.server.storage.sql import codec
-from hwci.server.storage.sql.history.changes import RUN, ChangesAnswers
+from hwci.server.storage.sql.history.changes import CHANGES, RUN, ChangesAnswers
 
 _EPISODES = "FROM json_each(?) j CROSS JOIN episode e ON e.org_id = ? AND e.number = j.value"
 _FIXES = f"""
@@ -52,8 +52,9 @@ CROSS JOIN run_changes w
 """
 _UNDER_TEST = f"""
 {_HIT}
-SELECT h.repo_key, h.workflow, h.branch, h.sha, w.changes_id
+SELECT h.repo_key, h.workflow, h.branch, h.sha, {CHANGES}
 {_FIRST_RUN}
+CROSS JOIN changes b ON b.org_id = w.org_id AND b.id = w.changes_id
 """
 _RUNS_UNDER_TEST = f"{_HIT} {RUN}, h.repo_key {_FIRST_RUN}"
 _RAN = """
@@ -107,9 +108,8 @@ class ShownAnswers(ChangesAnswers):
         if unread:
             values = (_numbers(unread.values()), self._org)
             rows = self._connection.rows(_UNDER_TEST, values)
-            self._load_changes(number for *_, number in rows)
             known.update(dict.fromkeys(unread))
-            known.update({(*commit,): self._read_changes[number] for *commit, number in rows})
+            known.update({row[:4]: self._list_of(*row[4:]) for row in rows})
         return [known[commit] for commit in commits]
 
     def runs_under_test(self, episodes: Sequence[Episode]) -> Sequence[RunChanges | None]:
