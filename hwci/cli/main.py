@@ -67,7 +67,7 @@ COMMANDS = {
     "profiles": "Kept sign-ins: list, use.",
     "password": "Your password: change.",
     "sessions": "Your sessions: list, end.",
-    "orgs": "Organizations: list, create, show, delete, undelete, audit-log.",
+    "orgs": "Organizations: list, create, show, keep, delete, undelete, audit-log.",
     "members": "Members: list, invite, role, remove, leave.",
     "invitations": "Your open invitations: list, accept, decline.",
     "keys": "CI keys and reader keys: create, list, revoke.",

@@ -56,6 +56,7 @@ from hwci.wire.accounts import (
     KeyProduct,
     Me,
     MemberAnswer,
+    NewKeepDays,
     OrganizationAnswer,
     OwnReaderKey,
     ReaderKeyAnswer,
@@ -493,6 +494,9 @@ def create_org(name: str) -> Call[OrganizationAnswer]:
 
 def get_org(org_id: Id, /) -> Call[OrganizationAnswer]:
     """Show an organization."""
+
+def change_org(org_id: Id, /, keep_days: NewKeepDays) -> Call[OrganizationAnswer]:
+    """Set for how many days an organization keeps what it was sent."""
 
 def delete_org(org_id: Id, /) -> Call[OrganizationAnswer]:
     """Delete an organization: it closes at once, and all of it goes 7 days later."""

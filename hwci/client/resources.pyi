@@ -83,6 +83,7 @@ from hwci.wire.accounts import (
     KeyProduct,
     Me,
     MemberAnswer,
+    NewKeepDays,
     OrganizationAnswer,
     OwnReaderKey,
     ReaderKeyAnswer,
@@ -210,6 +211,9 @@ class Orgs:
 
     def get(self) -> OrganizationAnswer:
         """Show an organization."""
+
+    def change(self, keep_days: NewKeepDays) -> OrganizationAnswer:
+        """Set for how many days an organization keeps what it was sent."""
 
     def delete(self) -> OrganizationAnswer:
         """Delete an organization: it closes at once, and all of it goes 7 days later."""
@@ -622,6 +626,9 @@ class AsyncOrgs:
 
     async def get(self) -> OrganizationAnswer:
         """Show an organization."""
+
+    async def change(self, keep_days: NewKeepDays) -> OrganizationAnswer:
+        """Set for how many days an organization keeps what it was sent."""
 
     async def delete(self) -> OrganizationAnswer:
         """Delete an organization: it closes at once, and all of it goes 7 days later."""

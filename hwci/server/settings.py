@@ -15,6 +15,7 @@ from urllib.parse import SplitResult, urlsplit
 
 from hwci.contract.ci_systems import SigningSystem
 from hwci.server.errors import SettingsError
+from hwci.wire import limits
 
 Network = IPv4Network | IPv6Network
 NO_LIMIT = "off"
@@ -35,7 +36,7 @@ class Registration(StrEnum):
 class Settings:
     """Settings of one server. `port` 0: any free port; `secret_key_file` None: beside the database.
     Limits are such as `100/minute`, or `off`; `auth_rate_limit` None: each route's default.
-    Quotas are such as `1GiB`, or `off`.
+    Quotas are such as `1GiB`, or `off`. Days None: no bound.
     """
 
     database: str = field(default="hwci-data/hwci.db", repr=False)
@@ -58,6 +59,9 @@ class Settings:
     prometheus: bool = False
     webhook_networks: tuple[Network, ...] = ()
     ci_issuers: tuple[tuple[SigningSystem, str], ...] = ()
+    keep_reports_days_max: int | None = None
+    keep_messages_days_max: int | None = None
+    keep_logs_days_max: int | None = None
 
 
 DEFAULTS = Settings()
@@ -154,6 +158,16 @@ def _issuers(value: str) -> tuple[tuple[SigningSystem, str], ...]:
             f" several with commas; a SYSTEM is one of {', '.join(SigningSystem)}"
         )
     return issuers
+
+
+def _days(least: int) -> Callable[[str], int]:
+    def read(value: str) -> int:
+        most = limits.KEEP_DAYS_MAX
+        if not value.isdecimal() or not value.isascii() or not least <= int(value[:9]) <= most:
+            raise ValueError(f"it may be days, from {least} to {most}")
+        return int(value)
+
+    return read
 
 
 def _valkey_url(value: str) -> str:
@@ -280,6 +294,25 @@ VARIABLES: tuple[Variable, ...] = (
         _issuers,
         "Own GitLab and GitHub Enterprise servers whose jobs may sign in, such as"
         " `gitlab=https://gitlab.example.org`, with commas between them.",
+    ),
+    Variable(
+        "HWCI_KEEP_REPORTS_DAYS_MAX",
+        "keep_reports_days_max",
+        _days(limits.KEEP_REPORTS_DAYS_MIN),
+        "Days after which each organization's reports and merges are deleted, if its own number is"
+        " not lower; without it, as long as the organization says.",
+    ),
+    Variable(
+        "HWCI_KEEP_MESSAGES_DAYS_MAX",
+        "keep_messages_days_max",
+        _days(limits.KEEP_TEXTS_DAYS_MIN),
+        "The same of the messages of failed tests, which go without their reports.",
+    ),
+    Variable(
+        "HWCI_KEEP_LOGS_DAYS_MAX",
+        "keep_logs_days_max",
+        _days(limits.KEEP_TEXTS_DAYS_MIN),
+        "The same of the addresses of logs.",
     ),
     Variable(
         "HWCI_PROMETHEUS",

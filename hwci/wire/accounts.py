@@ -221,10 +221,46 @@ class NewOrganization(Body):
     name: Name
 
 
+_ReportsDays = Annotated[int, Field(ge=limits.KEEP_REPORTS_DAYS_MIN, le=limits.KEEP_DAYS_MAX)]
+_TextsDays = Annotated[int, Field(ge=limits.KEEP_TEXTS_DAYS_MIN, le=limits.KEEP_DAYS_MAX)]
+
+
+class NewKeepDays(Body):
+    """Days for which an organization keeps what it was sent; null: for ever. What is left out stays
+    as it is.
+    """
+
+    reports: _ReportsDays | None = None
+    messages: _TextsDays | None = None
+    logs: _TextsDays | None = None
+
+
+class OrganizationChange(Body):
+    """Body of `PATCH /api/orgs/{orgId}`."""
+
+    keep_days: NewKeepDays
+
+
+class KeepDaysAnswer(Answer):
+    """Days for which reports with merges, messages of failed tests, and log addresses are kept;
+    null: for ever.
+    """
+
+    reports: int | None
+    messages: int | None
+    logs: int | None
+
+
 class OrganizationAnswer(OwnOrganization):
-    """Answer of `GET /api/orgs/{orgId}` and item of the list."""
+    """Answer of `GET /api/orgs/{orgId}` and item of the list. `keep_days`: what the organization
+    set; `kept_days`: what counts, within the operator's bounds. `kept_since`: reports that began
+    before it were deleted; null: none was.
+    """
 
     created_at: Time
+    keep_days: KeepDaysAnswer
+    kept_days: KeepDaysAnswer
+    kept_since: Time | None
 
 
 class NewCiKey(Body):

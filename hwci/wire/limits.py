@@ -190,6 +190,15 @@ LOST_RUNS_KEPT = timedelta(days=7)
 INVITES_KEPT = timedelta(days=30)
 """An invitation is kept for this time after it was used or expired."""
 
+KEEP_REPORTS_DAYS_MIN = 90
+"""Days that an organization keeps reports, at least: the longest period that pages offer."""
+KEEP_TEXTS_DAYS_MIN = 1
+"""Days that it keeps messages and log addresses, at least."""
+KEEP_DAYS_MAX = 36_500
+"""Days that can be set of each; without any, it is kept for ever."""
+KEEP_GRACE = timedelta(days=1)
+"""Nothing is deleted by a new number of days for this time."""
+
 ORGANIZATION_GRACE = timedelta(days=7)
 """An owner undoes the deletion of an organization for this time; then all of it goes."""
 

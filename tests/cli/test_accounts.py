@@ -398,6 +398,22 @@ def test_an_organization_that_is_not_ones_own_is_refused(signed_in: Command) -> 
     assert "404" in err
 
 
+def test_fewer_days_are_set_after_it_was_said_what_goes(signed_in: Command) -> None:
+    refused = signed_in("orgs", "keep", "--reports", "400", "--logs", "ever")
+    assert (refused.code, refused.out) == (2, "")
+    assert "reports with their failures and reviews, and merges" in refused.err
+    assert "To do it: hwci orgs keep --reports 400 --logs ever --yes" in refused.err
+    assert "keeps: reports for ever" in signed_in("orgs", "show").out
+
+    done = signed_in("orgs", "keep", "--reports", "400", "--messages", "1", "--yes")
+    assert done.err == (f"{ORGANIZATION} keeps reports 400 days, messages 1 day, logs for ever.\n")
+    assert "keeps: reports 400 days, messages 1 day" in signed_in("orgs", "show").out
+    assert signed_in("orgs", "keep", "--reports", "500", "--messages", "ever").code == 0
+    for wrong in (["--reports", "89"], ["--logs", "soon"], []):
+        assert signed_in("orgs", "keep", *wrong).code == 2
+    assert "keeps: reports 500 days, messages for ever" in signed_in("orgs", "show").out
+
+
 def test_an_organization_is_deleted_after_it_was_said_what_goes_and_comes_back(
     signed_in: Command, server: RunningServer
 ) -> None:

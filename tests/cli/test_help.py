@@ -54,6 +54,7 @@ CONTRACT = {
     "orgs list",
     "orgs create",
     "orgs show",
+    "orgs keep",
     "orgs delete",
     "orgs undelete",
     "orgs audit-log",

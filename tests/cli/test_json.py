@@ -62,6 +62,7 @@ CALLS = {
     "metrics": "--days 3650",
     "orgs audit-log": "",
     "orgs create": "Json",
+    "orgs keep": "--messages 30 --yes",
     "orgs list": "",
     "orgs show": "",
     "products": "",

@@ -29,7 +29,7 @@ from hwci.contract.vocabulary import (
 from hwci.server.http.call import Handler, parameters_of
 from hwci.server.routes.table import ROUTES
 from hwci.server.services.ci_metrics.tags import Tags
-from hwci.wire.accounts import KeyProduct
+from hwci.wire.accounts import KeyProduct, NewKeepDays
 from hwci.wire.analysis.causes import OfTable, OneReview, ReviewsBody, ReviewStep
 from hwci.wire.analysis.explanations import UnsentChanges
 from hwci.wire.endpoint import Endpoint, Who
@@ -95,6 +95,7 @@ VALUES: dict[str, Any] = {
     "hello_ok": False,
     "install_token": "token",
     "invite_token": "token",
+    "keep_days": NewKeepDays(messages=30),
     "issue": "https://issues.example/7",
     "issuer": "https://gitlab.example",
     "label": Label.PENDING,

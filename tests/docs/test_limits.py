@@ -26,6 +26,7 @@ OF_ITS_OWN_WORK = {
     *(
         "SWEEP_SECONDS",
         "FORGET_SECONDS",
+        "KEEP_SECONDS",
         "DECISIONS_SECONDS",
         "GUESSES_SECONDS",
         "KEYS_SECONDS",

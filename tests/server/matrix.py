@@ -194,6 +194,7 @@ ROWS = {
     "GET /api/orgs": Row(By.USER, 200),
     "POST /api/orgs": Row(By.USER, 201, body=name),
     f"GET {ORG}": LIST,
+    f"PATCH {ORG}": Row(By.ADMIN, 200, body=always({"keepDays": {"messages": 30}})),
     f"DELETE {ORG}": Row(By.OWNER, 200, undo=undeleted),
     f"POST {ORG}/undelete": Row(By.OWNER, 409),  # it is not deleted
     f"GET {ORG}/audit-log": Row(By.ADMIN, 200),

@@ -260,8 +260,8 @@ def sha_of(hour: int) -> str:
 
 def kept(server: RunningServer, tenant: Tenant) -> dict[str, list[Any]]:
     """Return every row of the database that is of an organization, by table. The last use of a
-    key, what its pages decided and the bytes that were sent are left out: sweeps write them some
-    seconds later.
+    key, what its pages decided, the bytes that were sent and since when days count are left out:
+    sweeps write them later.
     `underived` has rows only while a database is opened.
     """
     org = UUID(tenant.org_id).bytes
@@ -271,7 +271,7 @@ def kept(server: RunningServer, tenant: Tenant) -> dict[str, list[Any]]:
     rows = {}
     for table, names in columns.items():
         owner = "id" if table == "organization" else "org_id"
-        if owner in names and table not in {"underived", "usage", "walk_commit"}:
+        if owner in names and table not in {"keeping", "underived", "usage", "walk_commit"}:
             asked = f"SELECT {', '.join(names)} FROM {table} WHERE {owner} = ?"
             found = query(server.location, asked, (org,))
             rows[table] = [dict(zip(names, row, strict=True)) for row in sorted(found, key=repr)]

@@ -19,16 +19,19 @@ from hwci.cli.terminal import options, tables
 from hwci.cli.terminal.grids import ID_DIGITS
 from hwci.cli.terminal.render import emit_json, note, write
 from hwci.client.explained import wrong_usage
+from hwci.said import counted
 from hwci.wire import limits
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from hwci.wire.accounts import (
         AuditEntryAnswer,
         CiKeyAnswer,
         CreatedCiKey,
+        KeepDaysAnswer,
         KeyProduct,
+        NewKeepDays,
         OrganizationAnswer,
     )
 
@@ -116,8 +119,126 @@ def show_org(
     write(f"  your role: {organization.role}")
     write(f"  CI Metrics: {'on' if organization.ci_metrics_enabled else 'off'}")
     write(f"  created: {tables.moment(organization.created_at)} UTC")
+    write(f"  keeps: {_kept(organization.kept_days)}")
+    if organization.kept_since is not None:
+        since = tables.moment(organization.kept_since)
+        write(f"  deleted so far: reports and merges before {since} UTC")
     if organization.erase_at is not None:
         write(f"  deleted: all of it goes {tables.moment(organization.erase_at)} UTC")
+
+
+_WHAT = {
+    "reports": "reports with their failures and reviews, and merges",
+    "messages": "messages of failed tests",
+    "logs": "log addresses",
+}
+"""What is kept for some days, and what goes afterwards."""
+_EVER = "ever"
+
+
+def _kept(days: "KeepDaysAnswer") -> str:
+    return ", ".join(f"{kind} {_for(getattr(days, kind))}" for kind in _WHAT)
+
+
+def _for(days: int | None) -> str:
+    return "for ever" if days is None else counted(days, "day")
+
+
+def _days(text: str | None) -> int | None:
+    if text in {None, _EVER}:
+        return None
+    if text.isdecimal() and text.isascii():
+        return int(text[:9])
+    raise wrong_usage(
+        f"{text!r} is no number of days", "it is neither digits nor ever", "Give such as 400"
+    )
+
+
+@orgs.command("keep")
+@connected()
+def keep_days(
+    server: Connection,
+    *,
+    reports: Annotated[
+        str | None,
+        typer.Option(
+            metavar="DAYS|ever", help="How long to keep reports and merges, from 90 days."
+        ),
+    ] = None,
+    messages: Annotated[
+        str | None,
+        typer.Option(metavar="DAYS|ever", help="How long to keep messages of failed tests."),
+    ] = None,
+    logs: Annotated[
+        str | None, typer.Option(metavar="DAYS|ever", help="How long to keep addresses of logs.")
+    ] = None,
+    yes: Annotated[
+        bool, typer.Option("--yes", help="Keep them for fewer days; else only show what goes.")
+    ] = False,
+    json: options.Json = False,
+) -> None:
+    """Set for how many days the organization keeps what it was sent. Owners and admins only.
+
+    What is older is deleted for good, no sooner than a day after it was set. What is not named
+    stays as it is; `hwci orgs show` prints it. The operator may have set fewer days.
+
+    For example:
+
+      hwci orgs keep --reports 400 --messages 30 --logs 30 --yes
+
+      hwci orgs keep --messages ever
+    """
+    given = {"reports": reports, "messages": messages, "logs": logs}
+    named = {kind: _days(text) for kind, text in given.items() if text is not None}
+    if not named:
+        raise wrong_usage(
+            "Nothing was set", "no kind is named", "Name one: hwci orgs keep --messages 30"
+        )
+    body = _body(named)
+    org_id = server.org_id()
+    if not yes:
+        _confirm(server.send(client.calls.get_org(org_id)), named)
+    changed = server.send(client.calls.change_org(org_id, keep_days=body))
+    if json:
+        emit_json(changed)
+        return
+    note(f"{changed.name} keeps {_kept(changed.kept_days)}.")
+    if changed.kept_days != changed.keep_days:
+        note("It is set to more; the operator of the server lets nothing be kept for longer.")
+
+
+def _body(named: "Mapping[str, int | None]") -> "NewKeepDays":
+    from pydantic import ValidationError
+
+    from hwci.wire.accounts import NewKeepDays
+
+    try:
+        return NewKeepDays.model_validate(named)
+    except ValidationError as fault:
+        faults = fault.errors()
+        cause = "; ".join(f"--{error['loc'][0]}: {error['msg']}" for error in faults)
+        raise wrong_usage("The days were not set", cause, "Correct it") from fault
+
+
+def _confirm(organization: "OrganizationAnswer", named: "Mapping[str, int | None]") -> None:
+    """Raise a `wrong_usage` that shows what goes, if anything is to be kept for fewer days."""
+    now = organization.kept_days
+    fewer = {
+        kind: days
+        for kind, days in named.items()
+        if days is not None and days < (getattr(now, kind) or limits.KEEP_DAYS_MAX + 1)
+    }
+    if not fewer:
+        return
+    note(f"This would delete of {organization.name}, for good, from a day after it is set:")
+    for kind, days in fewer.items():
+        note(f"  {_WHAT[kind]}, once they are older than {counted(days, 'day')}")
+    flags = " ".join(f"--{kind} {days or _EVER}" for kind, days in named.items())
+    raise wrong_usage(
+        "The days were not set",
+        "--yes is missing, and something would be kept for fewer days",
+        f"To do it: hwci orgs keep {flags} --yes",
+    )
 
 
 @orgs.command("delete")

@@ -88,7 +88,7 @@ def create_app(
         sweeping(
             storage.leads,
             services.live_runs,
-            services.retention,
+            (services.retention, services.keeping),
             (services.keys.record_uses, services.quota.record),
             services.rate_limits.log_guesses,
             services.decisions,

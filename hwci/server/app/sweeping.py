@@ -16,6 +16,7 @@ from aiohttp import web
 from hwci.server.errors import HwciServerError, NotReadyError
 from hwci.server.security.secret_key import KeyFile
 from hwci.server.services.ci_metrics.decisions import Decisions
+from hwci.server.services.keeping import Keeping
 from hwci.server.services.noticing import Noticing
 from hwci.server.services.retention import Retention
 from hwci.server.services.runs.live_runs import LiveRuns
@@ -26,6 +27,7 @@ LOG = logging.getLogger("hwci.server")
 
 SWEEP_SECONDS = 5.0
 FORGET_SECONDS = 60.0
+KEEP_SECONDS = 600.0
 DECISIONS_SECONDS = 1.0
 GUESSES_SECONDS = 600.0
 KEYS_SECONDS = 1.0
@@ -40,7 +42,7 @@ Sweep = Callable[[], Awaitable[None]]
 def sweeping(
     leads: Callable[[], bool],
     live_runs: LiveRuns,
-    retention: Retention,
+    deleting: tuple[Retention, Keeping],
     records: Sequence[Sweep],
     log_guesses: Sweep,
     decisions: Decisions,
@@ -48,10 +50,12 @@ def sweeping(
     """Return the background work of an application, from its start to its end. `records`: what
     keeps things that were counted in memory, also when the server stops.
     """
+    retention, keeping = deleting
     sweeps = (
         (_led(leads, live_runs.sweep), SWEEP_SECONDS, "looking for lost runs"),
         *((record, SWEEP_SECONDS, "keeping what was counted") for record in records),
         (_led(leads, retention.sweep), FORGET_SECONDS, "deleting old data"),
+        (_led(leads, keeping.sweep), KEEP_SECONDS, "deleting what is kept no longer"),
         (decisions.keep, DECISIONS_SECONDS, "keeping what pages decided"),
         (_led(leads, decisions.make), DECISIONS_SECONDS, "deciding failures"),
         (log_guesses, GUESSES_SECONDS, "logging password guesses"),

@@ -98,6 +98,7 @@ ROUTES: Mapping[Endpoint, Handler] = {
     organizations.LIST_ORGS: Organizations.of,
     organizations.CREATE_ORG: Organizations.create,
     organizations.GET_ORG: Organizations.show,
+    organizations.CHANGE_ORG: Organizations.change,
     organizations.DELETE_ORG: Organizations.delete,
     organizations.UNDELETE_ORG: Organizations.undelete,
     organizations.AUDIT_LOG: AuditLog.listed,

@@ -36,6 +36,7 @@ from hwci.server.services.ci_metrics.reviews import Reviews
 from hwci.server.services.health import Health
 from hwci.server.services.jobs.sign_in import JobSignIn
 from hwci.server.services.jobs.trusts import Trusts
+from hwci.server.services.keeping import Keeping
 from hwci.server.services.keys import Keys
 from hwci.server.services.known_failures import KnownRules
 from hwci.server.services.noticing import Noticing
@@ -60,6 +61,7 @@ from hwci.server.services.webhooks.webhooks import Webhooks
 from hwci.server.services.wheels import Wheels
 from hwci.server.settings import Settings
 from hwci.server.storage.ports import Storage
+from hwci.server.storage.records import KeepDays
 
 Result = TypeVar("Result")
 
@@ -86,6 +88,7 @@ class Services:
     ingest: Ingest
     invitations: Invitations
     job_sign_in: JobSignIn
+    keeping: Keeping
     keys: Keys
     known_rules: KnownRules
     live_runs: LiveRuns
@@ -144,6 +147,12 @@ def make_services(tools: Tools, settings: Settings) -> Services:
     tokens = AccessTokens(signer)
     access = Access(storage, clock, tokens)
     seals = Seals(signer)
+    evenness = Evenness(clock)
+    most = KeepDays(
+        settings.keep_reports_days_max,
+        settings.keep_messages_days_max,
+        settings.keep_logs_days_max,
+    )
     return Services(
         access=access,
         accounts=Accounts(storage, clock, tools.passwords, tokens, settings.registration),
@@ -161,8 +170,9 @@ def make_services(tools: Tools, settings: Settings) -> Services:
         causes=Causes(storage, clock),
         lost_boards=LostBoards(storage, clock),
         ingest=Ingest(storage, clock),
-        invitations=Invitations(storage, clock),
+        invitations=Invitations(storage, clock, most),
         job_sign_in=JobSignIn(storage, clock, settings, tools.fetch),
+        keeping=Keeping(storage, evenness, most),
         keys=Keys(storage, clock),
         known_rules=KnownRules(storage, clock),
         live_runs=LiveRuns(storage, clock),
@@ -171,14 +181,14 @@ def make_services(tools: Tools, settings: Settings) -> Services:
         tests=Tests(storage, clock),
         metrics=Metrics(storage, clock),
         noticing=Noticing(storage, clock),
-        organizations=Organizations(storage, clock),
+        organizations=Organizations(storage, clock, most),
         own_account=OwnAccount(storage, clock, tools.passwords),
         page_figures=PageFigures(storage, clock),
         fleet=Fleet(storage, clock),
         quarantine=Quarantine(storage, clock),
         quota=Quota(storage, clock, settings),
         rate_limits=RateLimits(tools.limiter, settings),
-        retention=Retention(storage, Evenness(clock)),
+        retention=Retention(storage, evenness),
         reviews=Reviews(storage, clock),
         runs=Runs(storage, clock),
         sending=Sending(storage, clock, seals, tools.post, settings.base_url),

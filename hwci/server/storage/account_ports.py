@@ -3,7 +3,7 @@
 transactions, and which organization a query is about.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Protocol
 from uuid import UUID
@@ -11,8 +11,11 @@ from uuid import UUID
 from hwci.contract.vocabulary import Role
 from hwci.engine.history import Listing
 from hwci.server.storage.records import (
+    Counting,
     Identity,
     Invite,
+    KeepDays,
+    Kept,
     Membership,
     OpenSession,
     Organization,
@@ -63,6 +66,9 @@ class Accounts(Protocol):
 
     def organizations_to_erase(self, now: datetime) -> Sequence[UUID]:
         """Return the ids of the deleted organizations whose time is over."""
+
+    def counting(self, org_id: UUID) -> Mapping[Kept, Counting]:
+        """Return what of an organization goes after some days, as `set_counting` kept it."""
 
     def usage(self, org_id: UUID) -> Usage | None:
         """Return the bytes that an organization sent; None if it sent nothing."""
@@ -158,6 +164,12 @@ class AccountsWriter(Accounts, Protocol):
 
     def drop_invites(self, before: datetime, most: int) -> int:
         """Delete invitations that were used or expired by then, up to a number; return how many."""
+
+    def set_keep_days(self, org_id: UUID, days: KeepDays) -> None:
+        """Set for how many days an organization keeps something."""
+
+    def set_counting(self, org_id: UUID, kind: Kept, counting: Counting | None) -> None:
+        """Keep after how many days something goes, and since when that counts; None: it stays."""
 
     def set_erase_at(self, org_id: UUID, at: datetime | None) -> None:
         """Set when all of an organization goes; None: it stays."""

@@ -47,6 +47,7 @@ from hwci.server.storage.records import (
     Decided,
     Event,
     Happening,
+    Kept,
     Key,
     LiveRun,
     Organization,
@@ -334,6 +335,13 @@ class RecordsWriter(Records, Protocol):
 
     def drop_replaced(self, org_id: UUID, before: datetime) -> None:
         """Delete what `replaced` counts."""
+
+    def drop_aged(self, org_id: UUID, kind: Kept, before: datetime, most: int) -> int:
+        """Delete what began and arrived before a time, up to a number of each: reports, with
+        reviews of failures that no other report has, and merges; or the messages, or the log
+        addresses, of reports that stay. With any of them goes what something took the place of.
+        Return how many there were.
+        """
 
     def put_review(self, org_id: UUID, failure_id: UUID, review: StoredReview) -> None:
         """Keep a review at a failure; `review.number` is ignored: it gets the next number."""

@@ -71,10 +71,36 @@ class User:
     notice: str | None = None
 
 
+class Kept(StrEnum):
+    """What an organization may keep for a number of days."""
+
+    REPORTS = "reports"
+    MESSAGES = "messages"
+    LOGS = "logs"
+
+
+@dataclass(frozen=True, slots=True)
+class KeepDays:
+    """Days for which each of `Kept` is kept; None: for ever."""
+
+    reports: int | None = None
+    messages: int | None = None
+    logs: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Counting:
+    """After how many days something goes, and since when that counts."""
+
+    days: int
+    since: datetime
+
+
 @dataclass(frozen=True, slots=True)
 class Organization:
     """A tenant: everything belongs to one (semantics, 1.1). `erase_at`: it is deleted, and all of
-    it goes then; None: it is not.
+    it goes then; None: it is not. `kept_since`: reports that began before it were deleted; None:
+    none was.
     """
 
     id: UUID
@@ -82,6 +108,8 @@ class Organization:
     ci_metrics_enabled: bool
     created_at: datetime
     erase_at: datetime | None = None
+    keep_days: KeepDays = KeepDays()
+    kept_since: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from hwci.wire.accounts import (
     NewOrganization,
     NewReaderKey,
     OrganizationAnswer,
+    OrganizationChange,
     OwnReaderKey,
     ReaderKeyAnswer,
     ReceivedInvite,
@@ -37,6 +38,11 @@ CREATE_ORG = Endpoint(
 GET_ORG = Endpoint(
     "orgs.get", "GET", "/api/orgs/{orgId}", Who.MEMBER, "Show an organization", query=Query,
     answer=OrganizationAnswer, deleted=True
+)
+CHANGE_ORG = Endpoint(
+    "orgs.change", "PATCH", "/api/orgs/{orgId}", Who.ADMIN,
+    "Set for how many days an organization keeps what it was sent", body=OrganizationChange,
+    answer=OrganizationAnswer
 )
 DELETE_ORG = Endpoint(
     "orgs.delete", "DELETE", "/api/orgs/{orgId}", Who.OWNER,

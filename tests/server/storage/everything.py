@@ -11,7 +11,7 @@ from hwci.contract.vocabulary import Outcome, Role, RunEventType
 from hwci.server.storage.location import Location
 from hwci.server.storage.opening import open_storage
 from hwci.server.storage.ports import Storage, Writer
-from hwci.server.storage.records import Happening
+from hwci.server.storage.records import Counting, Happening, Kept
 from tests.server.exports import fill
 from tests.server.storage.examples import (
     ACME,
@@ -54,6 +54,7 @@ def add_accounts(writer: Writer) -> None:
     for one in (ACME, OTHER):
         writer.add_organization(one)
     writer.add_usage(ACME.id, 7, 5)
+    writer.set_counting(ACME.id, Kept.REPORTS, Counting(400, NOON))
     writer.add_user(ADA)
     writer.add_membership(ACME.id, ADA.id, Role.OWNER, NOON)
     writer.add_membership(OTHER.id, ADA.id, Role.MEMBER, NOON)

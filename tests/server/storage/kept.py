@@ -9,8 +9,11 @@ from datetime import datetime
 from uuid import UUID
 
 from hwci.contract.runs.merges import Merge
-from hwci.engine.facts import Facts, Product, Report, StoredReview, SuiteConfig
+from hwci.engine.facts import Facts, Product, Report, StoredReview, SuiteConfig, TestItem
 from hwci.engine.full_history import FullHistory
+from hwci.engine.history import Scope
+from hwci.server.storage.records import Kept as Kind
+from tests.server.storage.histories import EVER
 
 
 class Kept:
@@ -40,6 +43,29 @@ class Kept:
         for failure_id in failure_ids:
             self.reviews.pop(failure_id, None)
 
+    def drop_aged(self, org_id: UUID, kind: Kind, before: datetime, _most: int) -> int:
+        """Delete all at once, of reports that arrived long before."""
+        if kind is not Kind.REPORTS:
+            self.reports = [
+                replace(one, tests=tuple([_less(test, kind) for test in one.tests]))
+                if one.started_at < before
+                else one
+                for one in self.reports
+            ]
+            return 0
+        failed = self._failures(org_id)
+        self.reports = [one for one in self.reports if one.started_at >= before]
+        self.drop_reviews(org_id, [*failed - self._failures(org_id)])
+        self.announcements = {
+            identity: merge
+            for identity, merge in self.announcements.items()
+            if merge.merged_at >= before
+        }
+        return 0
+
+    def _failures(self, org_id: UUID) -> set[UUID]:
+        return {one.id for one in self.history(org_id).failures(Scope(), EVER)}
+
     def facts(self, _org_id: UUID) -> Facts:
         return Facts(
             announcements=tuple(self.announcements.values()),
@@ -50,6 +76,10 @@ class Kept:
 
     def history(self, org_id: UUID) -> FullHistory:
         return FullHistory(org_id, self.facts(org_id))
+
+
+def _less(test: TestItem, kind: Kind) -> TestItem:
+    return replace(test, message=None) if kind is Kind.MESSAGES else replace(test, log_url=None)
 
 
 def keep(kept: list[Report], report: Report) -> list[Report]:

@@ -3,6 +3,7 @@
 
 import random
 from collections.abc import Sequence
+from datetime import timedelta
 from functools import partial
 
 import pytest
@@ -14,6 +15,7 @@ from hwci.engine.facts import StoredReview
 from hwci.engine.history import Scope
 from hwci.server.storage.opening import open_storage
 from hwci.server.storage.ports import Writer
+from hwci.server.storage.records import Kept as Kind
 from tests.server.storage.agreeing import compare
 from tests.server.storage.conftest import NewDatabase
 from tests.server.storage.histories import EVER, NOON, ORG, HistoryDraw
@@ -27,6 +29,7 @@ AT_ONCE = 4
 def fill(seed: int, kept: Kept, sql: Writer) -> None:
     """Send one random history to a database and the reference, asking both as it grows."""
     draw = HistoryDraw(seed)
+    removals = random.Random(seed)
     both: tuple[Writer | Kept, ...] = (sql, kept)
     events = draw.random.randrange(4, 40)
     for number in range(events):
@@ -37,6 +40,8 @@ def fill(seed: int, kept: Kept, sql: Writer) -> None:
                 writer.put_config(ORG, config, NOON)
         if draw.random.random() < 0.25:
             review(draw.random, kept, both)
+        if removals.random() < 0.1:
+            remove(removals, both)
         report = draw.next_report()
         for writer in both:
             writer.put_report(ORG, report, NOON)
@@ -55,6 +60,15 @@ def review(draw: random.Random, kept: Kept, both: Sequence[Writer | Kept]) -> No
         writer.put_review(ORG, failure.id, word)
     for writer in both if draw.random() < 0.2 else ():
         writer.drop_reviews(ORG, reviewed[:1])
+
+
+def remove(draw: random.Random, both: Sequence[Writer | Kept]) -> None:
+    """Keep something no longer, in turns."""
+    kind, before = draw.choice(list(Kind)), NOON + timedelta(hours=draw.randrange(1, 9))
+    most = draw.choice((1, 3, 99))
+    for writer in both:
+        while writer.drop_aged(ORG, kind, before, most):
+            pass
 
 
 @pytest.mark.parametrize("first", range(0, HISTORIES, AT_ONCE))

@@ -3,16 +3,12 @@
 another's go, and the audit log stays and verifies. On each database.
 """
 
-import asyncio
-import signal
-import sys
 from contextlib import closing
 from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
 
-from hwci.server.clock import Evenness
 from hwci.server.services import retention
 from hwci.server.services.operator.audit_chain import verify
 from hwci.server.services.retention import Retention
@@ -25,52 +21,12 @@ from hwci.server.storage.sqlite.whole import tables_in_order
 from tests.server.storage.conftest import NewDatabase
 from tests.server.storage.everything import filled, opened
 from tests.server.storage.examples import ACME, ENTRY, NOON, OTHER
+from tests.server.storage.sweeps import At, kill_within
 from tests.support.databases import query
 from tests.support.soak import rounds
 
 EMPTY = {"underived"}  # it has rows only while a database is opened
 SECOND = timedelta(seconds=1)
-CHILD = """
-import asyncio, os, signal, sys
-from importlib import import_module
-from pathlib import Path
-from uuid import UUID
-from hwci.server.storage.location import Location
-from hwci.server.storage.opening import open_storage
-
-address, key, driver, left = *sys.argv[1:4], int(sys.argv[4])
-connections = import_module(f"hwci.server.storage.{driver}.connections")
-plain = connections.Connection.execute
-
-def execute(self, statement, *values):
-    global left
-    done = plain(self, statement, *values)
-    if statement.startswith("DELETE"):
-        left -= 1
-        if not left:
-            os.kill(os.getpid(), signal.SIGKILL)
-    return done
-
-connections.Connection.execute = execute
-
-async def main():
-    storage = open_storage(Location(address, Path(key)))
-    while not await storage.write(lambda w: w.drop_organization(UUID(int=1), 7)):
-        pass
-
-asyncio.run(main())
-"""
-"""Deletes, and kills itself within a turn."""
-
-
-class At(Evenness):
-    """A clock that is never wrong, and stands."""
-
-    def __init__(self, now: datetime) -> None:
-        super().__init__(lambda: now)
-
-    def look(self) -> datetime:
-        return self._clock()
 
 
 def rows_of(where: Location, org_id: bytes) -> dict[str, list[Any]]:
@@ -189,12 +145,7 @@ async def test_a_deletion_that_is_undone_while_a_sweep_begins_takes_nothing(
 async def test_a_sweep_that_was_killed_goes_on(new_database: NewDatabase, steps: int) -> None:
     where = await deleted(await filled(new_database()))
     others = rows_of(where, OTHER.id.bytes)
-    driver = "sqlite" if where.file else "postgresql"
-    key = str(where.secret_key_file or where.written)
-    child = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-c", CHILD, where.written, key, driver, str(steps))
-    )
-    assert await child.wait() == -signal.SIGKILL
+    await kill_within(where, steps, "w.drop_organization(UUID(int=1), 7) is False")
     async with opened(where) as storage:
         assert await storage.read(lambda r: r.organization(ACME.id)) is not None
 

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Whatever is derived can be rebuilt from the kept reports, and is then the same."""
 
+from datetime import timedelta
 from pathlib import Path
 from uuid import UUID
 
 import pytest
 
+from hwci.server.storage.records import Kept
 from hwci.server.storage.sql.transaction import Transaction
 from hwci.server.storage.sqlite.checking import DERIVED
 from hwci.server.storage.sqlite.connections import open_writer
@@ -48,8 +50,11 @@ def test_a_rebuild_after_any_history_changes_no_row(seed: int, tmp_path: Path) -
     connection = open_writer(tmp_path / "hwci.db")
     writer, draw = Transaction(connection), HistoryDraw(seed)
     connection.execute("BEGIN")
-    for _ in range(40):
+    for number in range(40):
         put_next(writer, draw, ORG, OTHER.id)
+        kind, age = list(Kept)[number % 3], timedelta(hours=1 + number // 10)
+        if number % 10 > 6:
+            writer.drop_aged(ORG, kind, NOON + age, 4)
     before = derived(connection)
     assert all(before.values())
     writer.rebuild(ORG)

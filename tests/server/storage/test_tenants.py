@@ -14,7 +14,7 @@ from hwci.contract.vocabulary import DeliveryStatus, Role
 from hwci.engine.facts import Product, failure_id
 from hwci.engine.history import Scope, Where
 from hwci.engine.page.evidence import evidence
-from hwci.server.storage.records import CiKey, ReaderKey
+from hwci.server.storage.records import CiKey, Counting, KeepDays, Kept, ReaderKey
 from hwci.server.storage.sql.transaction import Transaction
 from hwci.server.storage.sqlite.connections import open_writer
 from hwci.server.storage.sqlite.whole import tables_in_order
@@ -86,6 +86,12 @@ def record_everything(writer: Transaction) -> None:
     ask_everything(writer, draw)
     writer.rename_reviewer(ORG, Actor(ADA.id, "somebody"))
     writer.drop_reviews(ORG, [failure_id(ORG, FAILURE)])
+    for kind in Kept:
+        writer.set_counting(ORG, kind, Counting(30, NOON))
+        writer.drop_aged(ORG, kind, NOON + timedelta(hours=5), 9)
+    writer.set_counting(ORG, Kept.LOGS, None)
+    writer.counting(ORG)
+    writer.set_keep_days(ORG, KeepDays())
     writer.rebuild(ORG)
     writer.remove_membership(ACME.id, ADA.id)
     writer.users_apart()

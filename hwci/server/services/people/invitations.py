@@ -21,7 +21,7 @@ from hwci.server.services.audit import entry_of
 from hwci.server.services.people.organizations import organization_answer
 from hwci.server.services.people.sessions import email_key
 from hwci.server.storage.ports import Reader, Storage, Writer
-from hwci.server.storage.records import NOBODY, Invite, Membership, Offer, User
+from hwci.server.storage.records import NOBODY, Invite, KeepDays, Membership, Offer, User
 from hwci.wire import accounts as wire
 from hwci.wire import limits
 from hwci.wire.accounts import OrganizationAnswer, UserAnswer
@@ -44,7 +44,11 @@ _OTHER_TOKEN = "The token is of another invitation; use the link that was sent f
 
 
 class Invitations(Service):
-    """Invitations, for senders and recipients."""
+    """Invitations, for senders and recipients. `most`: the operator's bounds of days."""
+
+    def __init__(self, storage: Storage, clock: Clock, most: KeepDays) -> None:
+        super().__init__(storage, clock)
+        self._most = most
 
     async def invite(self, member: Member, body: wire.NewInvite) -> wire.InviteAnswer:
         """Invite an e-mail, in place of an earlier invitation. Only this answer ever holds the
@@ -142,7 +146,7 @@ class Invitations(Service):
             require_standing(writer, offer)
             joined = join(writer, invite, user, now)
             assert joined is not None, "the set-up token is for no e-mail"
-            return organization_answer(joined)
+            return organization_answer(joined, self._most)
 
         return await self._storage.write(work, organization=org_id)
 

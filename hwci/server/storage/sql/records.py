@@ -17,7 +17,7 @@ from hwci.engine.facts import Facts, Product, Report, StoredReview, SuiteConfig
 from hwci.engine.history import EVERYTHING, Episode, Listing, Scope
 from hwci.engine.rules.merges import count_checks
 from hwci.server.errors import ClashError
-from hwci.server.storage.records import Decided, SentKind
+from hwci.server.storage.records import Decided, Kept, SentKind
 from hwci.server.storage.sql import codec
 from hwci.server.storage.sql.accounts.boxes import REPORTED_NAMES
 from hwci.server.storage.sql.connection import Connection
@@ -26,7 +26,7 @@ from hwci.server.storage.sql.history.decisions import EpisodeAnswers
 from hwci.server.storage.sql.history.known_failures import RULE, RULES
 from hwci.server.storage.sql.history.periods import ANNOUNCEMENT
 from hwci.server.storage.sql.history.questions import SqlHistory
-from hwci.server.storage.sql.reports import digests, ingest, replaced, report_rows
+from hwci.server.storage.sql.reports import aged, digests, ingest, replaced, report_rows
 from hwci.server.storage.sql.rows import Rows, insert, upsert
 
 KEPT = {
@@ -190,6 +190,12 @@ class RecordRows(Rows):
 
     def drop_replaced(self, org_id: UUID, before: datetime) -> None:
         replaced.drop(self._connection, org_id.bytes, before)
+
+    def drop_aged(self, org_id: UUID, kind: Kept, before: datetime, most: int) -> int:
+        count = aged.drop(self._connection, org_id.bytes, kind, codec.to_micros(before), most)
+        if count:
+            self._changed(org_id)
+        return count
 
     def rebuild(self, org_id: UUID) -> None:
         ingest.rederive(self._connection, org_id.bytes)

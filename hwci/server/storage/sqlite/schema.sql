@@ -9,14 +9,28 @@
 
 -- People, organizations and their keys
 
--- `erase_at`: it is deleted, and all of it goes then; NULL: it is not.
+-- `erase_at`: it is deleted, and all of it goes then; NULL: it is not. `keep_…_days` NULL: for ever, or as long as
+-- the operator says. `kept_since`: reports that began before it were deleted; NULL: none was.
 CREATE TABLE organization (
   id BLOB NOT NULL PRIMARY KEY,
   name TEXT NOT NULL,
   ci_metrics_enabled INTEGER NOT NULL,
   created_at INTEGER NOT NULL,
-  erase_at INTEGER
+  erase_at INTEGER,
+  keep_reports_days INTEGER,
+  keep_messages_days INTEGER,
+  keep_logs_days INTEGER,
+  kept_since INTEGER
 ) STRICT;
+
+-- After how many days something of an organization goes, and since when that counts.
+CREATE TABLE keeping (
+  org_id BLOB NOT NULL REFERENCES organization (id),
+  kind TEXT NOT NULL,
+  days INTEGER NOT NULL,
+  since INTEGER NOT NULL,
+  PRIMARY KEY (org_id, kind)
+) STRICT, WITHOUT ROWID;
 
 -- `proved`: the operator made the account, or a provider verified the e-mail. `notice`: told at the next
 -- sign-in. A user has at most one link that resets the password.
@@ -350,6 +364,8 @@ CREATE INDEX report_commit ON report (org_id, sha, product_id, box_key, hello_ok
 CREATE INDEX report_started ON report (org_id, started_at, record_id DESC);
 CREATE INDEX report_box ON report (org_id, box_key, started_at, record_id DESC);
 CREATE INDEX report_branch ON report (org_id, branch, started_at, record_id DESC, box_key);
+-- Find what goes after its days.
+CREATE INDEX report_logs ON report (org_id, started_at) WHERE log_urls IS NOT NULL;
 
 -- An item that is not a pass at the first attempt without verdict. Derived: `product_id`, `started_at` and
 -- `counted` (the report's product, start and `hello_ok`), and `failure_id`.
@@ -367,6 +383,7 @@ CREATE TABLE item (
   message TEXT,
   PRIMARY KEY (org_id, report_id, test)
 ) STRICT, WITHOUT ROWID;
+CREATE INDEX item_message ON item (org_id, started_at) WHERE message IS NOT NULL;
 
 -- What CI sent and something later took the place of: no rule reads it any more. `body` is JSON, compressed:
 -- the fields of the fact.
@@ -382,6 +399,7 @@ CREATE TABLE replaced (
   digest BLOB NOT NULL
 ) STRICT;
 CREATE INDEX replaced_time ON replaced (org_id, replaced_at);
+CREATE INDEX replaced_arrival ON replaced (org_id, arrived_at) WHERE kind <> 'configuration';
 
 -- `box_key`: the name in reports, which need not be that of a box somebody created.
 CREATE TABLE box_note (

@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 # ruff: noqa: D102, S608 - the port documents each method; statements are constants
 """Deleted organizations: when all of one goes, and in which order. The audit log alone stays, as
-its chain runs through all organizations.
+its chain runs through all organizations. And how long organizations keep what they were sent.
 """
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from uuid import UUID
 
+from hwci.server.storage.records import Counting, KeepDays, Kept
 from hwci.server.storage.sql.codec import to_micros, to_micros_or_none, uuid_of
-from hwci.server.storage.sql.rows import Rows
+from hwci.server.storage.sql.columns import columns_of
+from hwci.server.storage.sql.rows import Rows, upsert
 
 TABLES: Mapping[str, str] = {
     "membership": "user_id",
@@ -23,6 +25,7 @@ TABLES: Mapping[str, str] = {
     "ci_trust": "id",
     "invite": "digest",
     "usage": "org_id",
+    "keeping": "kind",
     "box": "id",
     "box_note": "id",
     "known_failure": "id",
@@ -55,6 +58,9 @@ nobody undoes what began, as the members go first; then what the service would g
 """
 
 
+_COUNTING = columns_of(Counting)
+
+
 def _drop(table: str, key: str) -> str:
     return (
         f"DELETE FROM {table} WHERE org_id = ? AND ({key}) IN"
@@ -63,7 +69,31 @@ def _drop(table: str, key: str) -> str:
 
 
 class OrganizationRows(Rows):
-    """Organizations that are deleted."""
+    """Organizations that are deleted, and the days for which they keep something."""
+
+    def set_keep_days(self, org_id: UUID, days: KeepDays) -> None:
+        self._connection.execute(
+            "UPDATE organization SET keep_reports_days = ?, keep_messages_days = ?,"
+            " keep_logs_days = ? WHERE id = ?",
+            (days.reports, days.messages, days.logs, org_id.bytes),
+        )
+
+    def counting(self, org_id: UUID) -> Mapping[Kept, Counting]:
+        rows = self._connection.rows(
+            f"SELECT k.kind, {_COUNTING.of('k')} FROM keeping k WHERE k.org_id = ?", (org_id.bytes,)
+        )
+        return {Kept(kind): _COUNTING.read(counting) for kind, *counting in rows}
+
+    def set_counting(self, org_id: UUID, kind: Kept, counting: Counting | None) -> None:
+        if counting is None:
+            self._connection.execute(
+                "DELETE FROM keeping WHERE org_id = ? AND kind = ?", (org_id.bytes, kind)
+            )
+            return
+        self._connection.execute(
+            upsert("keeping", ("org_id", "kind", *_COUNTING.names), "org_id, kind"),
+            (org_id.bytes, kind, *_COUNTING.row(counting)),
+        )
 
     def organizations_to_erase(self, now: datetime) -> Sequence[UUID]:
         rows = self._connection.rows(

@@ -20,6 +20,8 @@ from hwci.server.errors import ClashError
 from hwci.server.storage.ports import AKey
 from hwci.server.storage.records import (
     CiKey,
+    KeepDays,
+    Kept,
     Key,
     Membership,
     Organization,
@@ -45,7 +47,10 @@ USER = columns_of(
         lambda password: password or None,
     ),
 )
-ORGANIZATION = columns_of(Organization)
+ORGANIZATION = columns_of(
+    Organization,
+    keep_days=columns_of(KeepDays).called(*(f"keep_{kind}_days" for kind in Kept)),
+)
 MEMBERSHIP = columns_of(Membership)
 OF_MEMBERSHIP = f"{ORGANIZATION.of('o')}, m.role, m.joined_at"
 """The columns that `MEMBERSHIP` reads."""

@@ -7,7 +7,8 @@ This module decides the order of the steps: note the state, change rows, update 
 """
 
 import logging
-from collections.abc import Iterable, Iterator
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from uuid import UUID
@@ -40,6 +41,12 @@ WHERE e.org_id = ?
     WHERE m.org_id = e.org_id AND m.id = ?
   )
 """
+_DROP_REVIEW = """
+DELETE FROM review
+WHERE org_id = ? AND failure_id = ? AND NOT EXISTS (
+  SELECT 1 FROM failure f WHERE f.org_id = review.org_id AND f.id = review.failure_id
+)
+"""
 
 
 def put_report(connection: Connection, org: bytes, report: Report, at: datetime) -> None:
@@ -50,19 +57,46 @@ def put_report(connection: Connection, org: bytes, report: Report, at: datetime)
     rows = DerivedRows(connection, org, report.repo_key)
     settlement = Settlement(rows)
     product = names.product_id(connection, org, report.repo_key, report.suite)
-    for stored in gone:
-        rows.note(stored, from_all=True)
-        _count(settlement, stored, settlement.watch(stored.product_id, stored.report), -1)
+    _let_go(rows, settlement, gone)
     named = settlement.watch(product, report)
     for stored in gone:
         replaced.keep(connection, org, stored.report, stored.arrived_at, at)
-        _remove_mentions(connection, org, stored)
-        report_rows.delete(connection, org, stored)
+        _delete(connection, org, stored)
     new = report_rows.keep(connection, org, product, report, at)
     _add_mentions(connection, org, new, named)
     rows.note(new)
     _count(settlement, new, named)
     settlement.settle()
+
+
+def remove_reports(connection: Connection, org: bytes, gone: Sequence[KeptReport]) -> None:
+    """Delete reports, with the reviews of failures that no other report has, and update what is
+    derived.
+    """
+    by_repository = defaultdict(list)
+    for stored in gone:
+        by_repository[stored.report.repo_key].append(stored)
+    for repo_key, of_repository in by_repository.items():
+        rows = DerivedRows(connection, org, repo_key)
+        settlement = Settlement(rows)
+        _let_go(rows, settlement, of_repository)
+        for stored in of_repository:
+            _delete(connection, org, stored)
+        settlement.settle()
+    failures = {failure for stored in gone for failure in stored.failing.values()}
+    connection.execute_many(_DROP_REVIEW, [(org, failure) for failure in failures])
+
+
+def _let_go(rows: DerivedRows, settlement: Settlement, gone: Iterable[KeptReport]) -> None:
+    """Note what changes when reports go, before any row does."""
+    for stored in gone:
+        rows.note(stored, from_all=True)
+        _count(settlement, stored, settlement.watch(stored.product_id, stored.report), -1)
+
+
+def _delete(connection: Connection, org: bytes, stored: KeptReport) -> None:
+    _remove_mentions(connection, org, stored)
+    report_rows.delete(connection, org, stored)
 
 
 @contextmanager

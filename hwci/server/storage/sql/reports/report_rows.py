@@ -11,7 +11,7 @@ import struct
 import zlib
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import islice
 from typing import Any, NamedTuple
@@ -213,11 +213,32 @@ def replaced_by(connection: Connection, org: bytes, report: Report) -> list[Kept
         statement += f" UNION ALL {_LATER_PARTS}"
         values += (*same_run, *ended, report.run_id)
     # Most reports replace nothing, and an index alone tells so.
-    return [
-        _kept(connection, org, _row(columns))
-        for (number,) in connection.rows(statement, values)
-        for columns in connection.rows(f"{_SELECT} WHERE r.org_id = ? AND r.id = ?", (org, number))
-    ]
+    return [load(connection, org, number) for (number,) in connection.rows(statement, values)]
+
+
+def load(connection: Connection, org: bytes, number: int) -> KeptReport:
+    """Return a stored report. Raises `DamagedError`: it is not what was sent."""
+    columns = connection.row(f"{_SELECT} WHERE r.org_id = ? AND r.id = ?", (org, number))
+    assert columns is not None
+    return _kept(connection, org, _row(columns))
+
+
+def keep_less(
+    connection: Connection, org: bytes, stored: KeptReport, tests: Sequence[TestItem]
+) -> None:
+    """Keep a stored report with these items, which lack a message or a log address of theirs."""
+    report = replace(stored.report, tests=tuple(tests))
+    listed = names.test_list(connection, org, stored.product_id, tuple([t.id for t in tests]))
+    connection.execute(
+        "UPDATE report SET log_urls = ?, digest = ? WHERE +org_id = ? AND id = ?",
+        (
+            codec.pack_texts([test.log_url for test in tests]),
+            digests.of_whole(org, report),
+            *(org, stored.id),
+        ),
+    )
+    connection.execute("DELETE FROM item WHERE org_id = ? AND report_id = ?", (org, stored.id))
+    _insert_items(connection, org, stored.product_id, stored.id, report, listed.tests)
 
 
 def delete(connection: Connection, org: bytes, stored: KeptReport) -> None:

@@ -32,6 +32,8 @@ const rule = ({ details: { name, testId, message, boxKey } }) => html`<${Outside
   ${[testId, message, boxKey].filter(Boolean).map((part) => html` <span class="under" key=${part}>${part}</span>`)}`;
 const emailOf = ({ details }) => details.email;
 const identity = ({ details }) => details.issuer;
+const keepDays = ({ details }) => ["reports", "messages", "logs"]
+  .map((kind) => `${kind} ${details[kind] === null ? "for ever" : counted(details[kind], "day")}`).join(", ");
 const organization = () => html`<span class="quiet">the organization</span>`;
 
 // What was done, and how its target is described.
@@ -76,6 +78,7 @@ const ACTIONS = {
   "user.erased": ["erased a user", emailOf],
   "session.reuse": ["used a refresh token twice", sessions],
   "identity.linked": ["linked a single sign-on", identity],
+  "organization.keep_days": ["set for how many days something is kept", keepDays],
   "organization.deleted": ["deleted", organization],
   "organization.undeleted": ["undid the deletion of", organization],
   "ci_metrics.enabled": ["turned CI Metrics on", organization],
