@@ -349,10 +349,10 @@ def test_it_says_how_many_more_runs_must_keep_the_board() -> None:
         answer(*PAST, lost, *(whole(PULL, 101 + at) for at in range(kept))).failures[1].evidence
         for kept in (0, 9)
     )
-    needed = [int(re.findall(r"; (\d+) (?:runs of this commit|more) that", evidence)[0]) for evidence in (one, nine)]
+    needed = [int(re.findall(r"; (\d+) ", evidence)[0]) for evidence in (one, nine)]
 
     assert "that run tells nothing of this test; " in one
-    assert "9 other runs of this commit kept it on box-1, and" in nine
+    assert "9 other runs of this commit kept it on box-1; " in nine
     assert needed[0] - needed[1] == 9
     enough = answer(*PAST, lost, *(whole(PULL, 101 + at) for at in range(needed[0])))
     short = answer(*PAST, lost, *(whole(PULL, 101 + at) for at in range(needed[0] - 1)))
