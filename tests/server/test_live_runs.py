@@ -22,11 +22,12 @@ from hwci.server.app import sweeping
 from hwci.server.clock import Evenness, system_clock
 from hwci.server.errors import ConflictError, StorageBusyError
 from hwci.server.services.ci_metrics.decisions import Decisions
+from hwci.server.services.keeping import Keeping
 from hwci.server.services.retention import Retention
 from hwci.server.services.runs.live_runs import LiveRuns
 from hwci.server.storage.opening import open_storage
 from hwci.server.storage.ports import Storage, Writer
-from hwci.server.storage.records import Box, Event
+from hwci.server.storage.records import Box, Event, KeepDays
 from hwci.wire import limits
 from hwci.wire.runs import RunEvents, RunHead
 from tests.server.storage.examples import ACME, NOON
@@ -534,7 +535,8 @@ def background(
 ) -> AsyncIterator[None]:
     """Return the background work of a server."""
     decisions = Decisions(live.storage, system_clock)
-    beside = sweeping.sweeping(leads, runs, forgetting(live), (), nothing, decisions)
+    deleting = (forgetting(live), Keeping(live.storage, Believed(live.hands), KeepDays()))
+    beside = sweeping.sweeping(leads, runs, deleting, (), nothing, decisions)
     return beside(web.Application())
 
 

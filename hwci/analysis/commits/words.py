@@ -67,11 +67,10 @@ def _of_lost(claim: Whose, known: Known, change: Change, lost: str) -> Words:
         return Words(where, f"{where}; {kept}", None)
     needed = kept_needed(known.losses, EXCUSED_TO)
     more = counted(needed, "run")
-    tells = (
-        f"that run tells nothing of this test; {more} of this commit that keep it blame the bench"
-    )
+    nothing = "that run tells nothing of this test"
+    tells = f"{nothing}; {more} of this commit that keep it would blame the bench"
     if known.losses.here.passed:
-        tells = f"{kept}; {needed:,} more that do blame the bench"
+        tells = f"{kept}; {needed:,} more that do would blame the bench"
     again = f"Test {short(change.sha)} on {known.failed_on[0]} again"
     return Words(NOT_ENOUGH, f"{where}: {tells}", again)
 

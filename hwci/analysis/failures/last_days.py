@@ -6,16 +6,20 @@ It reads runs that are there already. Which failures are an incident is decided 
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
-from datetime import timedelta
+from datetime import UTC, date, datetime
 
 from hwci.analysis.outcomes import ProductOutcomes, RunOutcomes
 from hwci.contract.vocabulary import Outcome
 from hwci.engine.periods import Period
 
 DAYS_MAX = 14
-_DAY = timedelta(days=1)
 _LETTERS = {(): "-", (True,): "p", (False,): "f", (False, True): "b"}
 """By whether results of the day passed, sorted."""
+
+
+def last_day(period: Period) -> date:
+    """Return the day of UTC on which a period ends."""
+    return period.end.astimezone(UTC).date()
 
 
 class LastDays:
@@ -23,11 +27,11 @@ class LastDays:
 
     def __init__(self, product: ProductOutcomes, period: Period) -> None:
         self._days = min(DAYS_MAX, period.days)
-        self._end = period.end
+        self._last = last_day(period)
         self._numbers = {name: number for number, name in product.tests.items()}
         self._runs: Mapping[tuple[str, str], list[RunOutcomes]] = defaultdict(list)
         for run in product.runs:
-            if run.hello_ok and period.end - run.started_at <= DAYS_MAX * _DAY:
+            if run.hello_ok and self._back(run.started_at) < self._days:
                 self._runs[run.branch, run.box_key].append(run)
 
     def letters(self, branch: str, boxes: Collection[str], tests: Sequence[str]) -> str:
@@ -35,13 +39,16 @@ class LastDays:
         wanted = sum(1 << self._numbers[name] for name in tests if name in self._numbers)
         did: list[set[bool]] = [set() for _ in range(self._days)]
         for run in (run for box in boxes for run in self._runs.get((branch, box), ())):
-            back = min((self._end - run.started_at) // _DAY, self._days - 1)
+            day = did[-1 - self._back(run.started_at)]
             failed = sum(
                 1 << number
                 for number, result in run.notable.items()
                 if result.outcome is Outcome.FAIL
             )
             ran = run.ran & wanted
-            did[-1 - back] |= {True} if ran & ~failed else set()
-            did[-1 - back] |= {False} if ran & failed else set()
+            day |= {True} if ran & ~failed else set()
+            day |= {False} if ran & failed else set()
         return "".join(_LETTERS[tuple(sorted(day))] for day in did)
+
+    def _back(self, at: datetime) -> int:
+        return (self._last - at.astimezone(UTC).date()).days

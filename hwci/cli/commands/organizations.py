@@ -192,7 +192,7 @@ def keep_days(
     named = {kind: _days(text) for kind, text in given.items() if text is not None}
     if not named:
         raise wrong_usage(
-            "Nothing was set", "no kind is named", "Name one: hwci orgs keep --messages 30"
+            "Nothing was set", "no kind is named", "Give one of them, such as --messages 30"
         )
     body = _body(named)
     org_id = server.org_id()
@@ -233,11 +233,10 @@ def _confirm(organization: "OrganizationAnswer", named: "Mapping[str, int | None
     note(f"This would delete of {organization.name}, for good, from a day after it is set:")
     for kind, days in fewer.items():
         note(f"  {_WHAT[kind]}, once they are older than {counted(days, 'day')}")
-    flags = " ".join(f"--{kind} {days or _EVER}" for kind, days in named.items())
     raise wrong_usage(
         "The days were not set",
         "--yes is missing, and something would be kept for fewer days",
-        f"To do it: hwci orgs keep {flags} --yes",
+        "Add --yes to do it",
     )
 
 

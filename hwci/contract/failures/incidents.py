@@ -55,11 +55,10 @@ class Incident:
     the commit or the bench, or which run would tell; null if it is resolved. `history`: since which
     commit the test that failed first fails, by all its runs, beside `suspects`, which the rules
     have; null if they do not tell, or tell of another time. `last_days`: what its tests did on its
-    boxes and branch, a letter for each 24 hours, the last of which end with the period, the oldest
-    first: `p` passed, `f` failed, `b` both, `-` not run; 14 at most, fewer where the period is
-    shorter. `merged_into`: null for an
-    incident that is resolved or on a branch that merges went to, and where nothing tells that it
-    was merged. Each list holds 100 at most, the numbers beside them count all.
+    boxes and branch, a letter for each day of UTC up to the one on which the period ends, the
+    oldest first: `p` passed, `f` failed, `b` both, `-` not run; 14 at most, fewer where the period
+    is shorter. `merged_into`: null for an incident that is resolved or on a branch that merges went
+    to, and where nothing tells that it was merged. Each list holds 100 at most, the numbers beside them count all.
     """
 
     id: UUID

@@ -15,6 +15,7 @@ from hwci.analysis.failures.incidents import (
     incidents,
     seen_products,
 )
+from hwci.analysis.failures.last_days import last_day
 from hwci.analysis.flaky.suspects import SeenProduct
 from hwci.contract.failures import incidents as shapes
 from hwci.contract.shape import ListPage
@@ -46,7 +47,7 @@ class Incidents(Analysis):
                 rows = [banded.incident for banded in by_harm(about.history, rows, seen)]
             return rows_of(about, query, query.slice_of(rows), seen)
 
-        return await self._answer(viewer, query, work, tags)
+        return await self._answer(viewer, query, work, tags, lambda about: last_day(about.period))
 
 
 ANSWERS: Answers = {

@@ -13,6 +13,7 @@ from typing import NamedTuple, TypeVar
 
 from hwci.analysis.failures.causes import causes_of
 from hwci.analysis.failures.incidents import by_harm, failures_of, seen_products
+from hwci.analysis.failures.last_days import last_day
 from hwci.analysis.periods.days import tiles_by_day
 from hwci.analysis.periods.trends import trends
 from hwci.contract.failures.causes import Cause
@@ -72,7 +73,8 @@ class PageFigures(Analysis):
 
         def work(reader: Reader) -> shapes.PageFigures | None:
             about = asked(reader, member, query, period)
-            if note(tags, reader, member, about, bounds(days), before_in(about)):
+            moving = bounds(days), before_in(about), last_day(period)
+            if note(tags, reader, member, about, *moving):
                 return None
             figures = _Figures(reader)
             resolved, zone = _Resolved(about), query.zone_info

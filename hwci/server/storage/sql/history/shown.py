@@ -109,7 +109,8 @@ class ShownAnswers(ChangesAnswers):
             values = (_numbers(unread.values()), self._org)
             rows = self._connection.rows(_UNDER_TEST, values)
             known.update(dict.fromkeys(unread))
-            known.update({row[:4]: self._list_of(*row[4:]) for row in rows})
+            for repo_key, workflow, branch, sha, *listed in rows:
+                known[repo_key, workflow, branch, sha] = self._list_of(*listed)
         return [known[commit] for commit in commits]
 
     def runs_under_test(self, episodes: Sequence[Episode]) -> Sequence[RunChanges | None]:
