@@ -40,10 +40,10 @@ STORY = [
 @pytest.mark.parametrize(
     ("days", "expected"),
     [
-        (90, "--p-------b--f"),
-        (14, "--p-------b--f"),
-        (5, "-b--f"),
-        (1, "f"),
+        (90, "-p-------b--f-"),
+        (14, "-p-------b--f-"),
+        (5, "-b--f-"),
+        (1, "f-"),
     ],
 )
 def test_a_letter_a_day_is_of_its_tests_on_its_boxes_and_its_branch(
@@ -55,8 +55,8 @@ def test_a_letter_a_day_is_of_its_tests_on_its_boxes_and_its_branch(
 def test_both_ends_of_the_period_are_in_it() -> None:
     ends = [run("a", 19 * DAY, {"boot": "F"}), run("b", 20 * DAY, {"boot": "F"})]
 
-    assert letters(*ends, days=1) == {"boot": "f"}
-    assert letters(*ends, days=2) == {"boot": "ff"}
+    assert letters(*ends, days=1) == {"boot": "ff"}
+    assert letters(*ends, days=2) == {"boot": "-ff"}
 
 
 def test_a_day_has_what_any_of_the_tests_did() -> None:
@@ -65,4 +65,4 @@ def test_a_day_has_what_any_of_the_tests_did() -> None:
         run(sha, day * DAY, {"i2c": "F", "spi": "F"}) for sha, day in (("b", 17.5), ("c", 18.5))
     ]
 
-    assert letters(before, *both)["i2c spi"].endswith("p-ff-")
+    assert letters(before, *both)["i2c spi"].endswith("p-ff--")

@@ -26,7 +26,7 @@ class LastDays:
     """The last days of a period in the runs of a product."""
 
     def __init__(self, product: ProductOutcomes, period: Period) -> None:
-        self._days = min(DAYS_MAX, period.days)
+        self._days = min(DAYS_MAX, period.days + 1)
         self._last = last_day(period)
         self._numbers = {name: number for number, name in product.tests.items()}
         self._runs: Mapping[tuple[str, str], list[RunOutcomes]] = defaultdict(list)

@@ -58,7 +58,8 @@ class Incident:
     boxes and branch, a letter for each day of UTC up to the one on which the period ends, the
     oldest first: `p` passed, `f` failed, `b` both, `-` not run; 14 at most, fewer where the period
     is shorter. `merged_into`: null for an incident that is resolved or on a branch that merges went
-    to, and where nothing tells that it was merged. Each list holds 100 at most, the numbers beside them count all.
+    to, and where nothing tells that it was merged. Each list holds 100 at most, the numbers beside
+    them count all.
     """
 
     id: UUID
