@@ -372,7 +372,7 @@ def test_a_job_of_no_known_forge_is_told_so() -> None:
     context = CommandContext(environ, None, lambda: NOON, print, print)
     done = comment(VERDICT, find_job({}, environ, None, None), None, context, summary=False)
 
-    assert "no job of Gitea, GitHub and GitLab" in done.messages[0].cause
+    assert "in jobs of Gitea, GitHub and GitLab" in done.messages[0].cause
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -258,6 +258,13 @@ def test_what_was_read_whole_before_a_file_breaks_off_counts(
     )
 
 
+def test_what_is_no_result_file_is_said_to_be_neither(tmp_path: Path) -> None:
+    path = tmp_path / "log.json"
+    path.write_text("not json")
+
+    assert "It is neither XML nor JSON: syntax error" in fault_of(path)
+
+
 @pytest.mark.parametrize("bad", [b"\x00" * 512, b"&odd;", b"</testsuite>"])
 def test_a_bad_byte_costs_what_stands_behind_it(tmp_path: Path, bad: bytes) -> None:
     path = tmp_path / "results.xml"

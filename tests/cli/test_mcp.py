@@ -169,6 +169,11 @@ async def which_merges_never_ran(agent: Agent, printed: Callable[..., Any]) -> N
     assert [row["commit"] for row in answer["rows"]] == [
         row["sha"] for row in listed["items"][:ROWS]
     ]
+    of_each = {row["product"] for row in answer["rows"]}
+    assert any(":" not in product for product in of_each)  # announced without a suite
+    for product in of_each:
+        same = await agent.ask("merges_not_checked", product=product)
+        assert product in {row["product"] for row in same["rows"]}
 
 
 async def what_would_check_them(agent: Agent, printed: Callable[..., Any]) -> None:
@@ -202,7 +207,12 @@ async def what_fails_now(agent: Agent, printed: Callable[..., Any]) -> None:
 
 
 async def what_fails_on_another_branch(agent: Agent, _: Callable[..., Any]) -> None:
-    assert (await agent.ask("failing_now", branch="no-such-branch"))["rows"] == []
+    for tool in ("failing_now", "merges_not_checked", "runs"):
+        answer = await agent.ask(tool, branch="no-such-branch")
+        assert (answer["total"], answer["rows"]) == (UNKNOWN, [])
+        assert "hwci " not in answer["why"]
+    answer = await agent.ask("runs", commit=NOBODY)
+    assert (answer["total"], NOBODY in answer["why"]) == (UNKNOWN, True)
 
 
 async def since_when_does_it_fail(agent: Agent, printed: Callable[..., Any]) -> None:

@@ -104,7 +104,8 @@ def _silent(case: Case) -> Judged:
     if case.box.last_seen_at is None:
         return Judged(None, "It sends no heartbeat")
     age = case.answer.period.end - case.box.last_seen_at
-    return _by_age(f"Its last heartbeat came {lasted(age)} ago", age, case.bounds.silent_after)
+    ago = lasted(age) if age >= timedelta(minutes=1) else "less than 1 min"
+    return _by_age(f"Its last heartbeat came {ago} ago", age, case.bounds.silent_after)
 
 
 def _by_age(says: str, age: timedelta, most: timedelta) -> Judged:

@@ -89,7 +89,7 @@ def _no_forge(job: Job) -> ErrorMessage:
         cause = "the commit is of another repository than this job"
     else:
         names = joined([forge.title for forge in FORGES])
-        cause = f"this is no job of {names}, where hwci comments"
+        cause = f"hwci comments in jobs of {names}, and this is none of these"
     return ErrorMessage("Nothing was written to a forge", cause, "See the summary of the job")
 
 

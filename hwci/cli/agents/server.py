@@ -6,7 +6,6 @@ This module decides how a question is called and how it fails. What is asked is 
 """
 
 import inspect
-import re
 from collections.abc import Callable
 from functools import wraps
 from threading import Lock
@@ -15,7 +14,7 @@ from mcp.server import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp.types import ToolAnnotations
 
-from hwci.cli.agents.shortened import Fields
+from hwci.cli.agents.shortened import Fields, in_tools
 from hwci.cli.agents.tools import Questions
 from hwci.cli.session.connection import Connection, named_values, refusal
 from hwci.client.errors import ApiError, HwciError
@@ -63,15 +62,6 @@ def _explained(
             message = fault.message
         except HwciError as fault:
             message = (isinstance(fault, ApiError) and refusal(server, fault)) or explain(fault)
-        raise ToolError(_FLAG.sub(_argument, "\n".join(message.lines())))
+        raise ToolError(in_tools("\n".join(message.lines())))
 
     return tool
-
-
-_FLAG = re.compile(r"--([a-z-]+)(?: [A-Z:]+)?")
-_ARGUMENTS = {"repo-key": "product", "sha": "commit"}
-
-
-def _argument(flag: re.Match[str]) -> str:
-    """Name the argument of a tool that is a flag of a command."""
-    return f"`{_ARGUMENTS.get(flag[1], flag[1])}`"

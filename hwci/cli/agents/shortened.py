@@ -5,11 +5,10 @@
 This module decides which fields these are. It computes no figure, and asks nothing.
 """
 
+import re
 from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypeVar
-
-from hwci.cli.terminal.tables import product
 
 if TYPE_CHECKING:
     from hwci.contract.boxes.benches import BoxHealth, OneBox
@@ -36,6 +35,26 @@ UNKNOWN = "unknown"
 """The data do not tell."""
 NONE = "none"
 """There is none."""
+
+
+def product(repo_key: str, suite: str | None) -> str:
+    """Name a product as the tools take it: a merge that names no suite is of its repository."""
+    return repo_key if suite is None else f"{repo_key}:{suite}"
+
+
+_LIST = re.compile(r"`?hwci (products|(?:boxes|runs|tests)(?= list))(?: list)?`?")
+_FLAG = re.compile(r"--([a-z-]+)(?: [A-Z:]+)?")
+_ARGUMENTS = {"repo-key": "product", "sha": "commit"}
+
+
+def in_tools(words: str) -> str:
+    """Return a sentence of the terminal with tools and their arguments for commands and flags."""
+    return _FLAG.sub(_argument, _LIST.sub(r"`\1`", words))
+
+
+def _argument(flag: re.Match[str]) -> str:
+    """Name the argument of a tool that is a flag of a command."""
+    return f"`{_ARGUMENTS.get(flag[1], flag[1])}`"
 
 
 def known(value: object) -> object:
@@ -116,7 +135,7 @@ def of_its_failure(failure: "FailureOfCommit") -> Fields:
         "product": product(failure.repo_key, failure.suite),
         "test": failure.test_id,
         "whose": str(failure.whose),
-        "how_sure": known(failure.chance),
+        "how_sure": UNKNOWN if failure.chance is None else round(failure.chance, 4),
         "says": failure.says,
         "evidence": failure.evidence,
         "run_that_would_tell": failure.to_settle or NONE,
@@ -234,7 +253,7 @@ def of_resolved(failure: "ResolvedFailure") -> Fields:
         "branch": failure.branch,
         "class": known(failure.failure_class),
         "why": failure.reason_text or NONE,
-        "status": failure.status,
+        "reviewed": f"{failure.review.action} by {failure.status}" if failure.review else NONE,
         "first_failing_commit": failure.first_failure.sha,
         "suspects": _range(failure.broken_by),
         "fixed_by": failure.fix.sha if failure.fix else NONE,

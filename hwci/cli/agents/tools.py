@@ -6,21 +6,23 @@ What an agent reads of each answer is decided in `shortened.py`, how a tool is c
 fails in `server.py`.
 """
 
-from typing import Annotated, TypeAlias
+from collections.abc import Callable
+from typing import Annotated, TypeAlias, TypeVar
 from uuid import UUID
 
 from pydantic import Field
 
 from hwci.cli.agents import shortened
 from hwci.cli.agents.shortened import ROWS, UNKNOWN, Fields
+from hwci.cli.session import narrowing
 from hwci.cli.session.connection import Connection
 from hwci.cli.session.ids import repository_of
-from hwci.cli.terminal.tables import product as product_of
 from hwci.client import calls
 from hwci.client.errors import NotFoundError
 from hwci.client.explained import ExplainedError, explain
 from hwci.contract.flaky.flaky_tests import FlakyTest
 from hwci.contract.flaky.suspects import AnsweredTest
+from hwci.contract.shape import ListPage
 from hwci.contract.vocabulary import Label, RankBy
 from hwci.wire import limits
 from hwci.wire.queries import Detail
@@ -33,12 +35,16 @@ Page: TypeAlias = Annotated[
 ]
 Product: TypeAlias = Annotated[
     str | None,
-    Field(description="Only this product, as REPOSITORY:SUITE; `products` lists them."),
+    Field(
+        description="Only this product, as REPOSITORY:SUITE (`products` lists them), or all of a"
+        " repository, as REPOSITORY."
+    ),
 ]
 Branch: TypeAlias = Annotated[str | None, Field(description="Only this branch.")]
 Commit: TypeAlias = Annotated[str, Field(description="A commit, or the first digits of its hash.")]
 Test: TypeAlias = Annotated[str, Field(description="The whole id of a test.")]
 FailureId: TypeAlias = Annotated[UUID, Field(description="A failure_id of another answer.")]
+Item = TypeVar("Item")
 _MONTH = limits.DAYS_DEFAULT
 
 
@@ -53,7 +59,20 @@ class Questions:
         key = self._server.reader_key
         if product is None and key is not None and len(key.products) == 1:
             return key.products[0].repo_key, key.products[0].suite
+        if product is not None and ":" not in product and "/" in product:  # no name of a suite
+            return product, None
         return self._server.scope_of(product, None)
+
+    def _rows(
+        self, listed: ListPage[Item], row: Callable[[Item], Fields], **filters: object
+    ) -> Fields:
+        """Return one page of a list. Without a row, a filter that names what no report names makes
+        it unknown: 0 would say that there is none of it.
+        """
+        named = {name: value for name, value in filters.items() if value is not None}
+        if listed.total == 0 and (why := narrowing.unknown(self._server, named)):
+            return {"total": UNKNOWN, "why": shortened.in_tools(why), "rows": []}
+        return shortened.rows(listed, row)
 
     def _product(self, product: str | None, test: str) -> tuple[str, str]:
         """Return repository and suite of the product that is meant, which has the test."""
@@ -114,6 +133,12 @@ class Questions:
                 limit=ROWS,
             )
         )
+        if listed.total == 0:
+            announced = calls.list_merges(
+                self._org, repo_key=repo_key, suite=suite, branch=branch, days=days, limit=1
+            )
+            if self._server.send(announced).total == 0:
+                return {"total": UNKNOWN, "why": "no merge of these was announced", "rows": []}
         return shortened.rows(listed, shortened.of_unchecked)
 
     def runs_that_would_check(
@@ -153,7 +178,8 @@ class Questions:
                 label=Label.PENDING,
             )
         )
-        return shortened.rows(listed, shortened.of_incident)
+        scope = {"repo_key": repo_key, "suite": suite}
+        return self._rows(listed, shortened.of_incident, branch=branch, **scope)
 
     def firmware_bugs(self, product: Product = None, days: Days = _MONTH, page: Page = 1) -> Fields:
         """List the real firmware bugs that boards caught: what broke each, and what fixed it."""
@@ -209,11 +235,16 @@ class Questions:
         )
         return shortened.rows(
             listed,
-            lambda name: {"product": product_of(name.repo_key, name.suite), "test": name.test_id},
+            lambda name: {
+                "product": shortened.product(name.repo_key, name.suite),
+                "test": name.test_id,
+            },
         )
 
     def flaky_tests(self, product: Product = None, days: Days = _MONTH, page: Page = 1) -> Fields:
-        """List the flakiest tests, surest first, each with whom to suspect."""
+        """List the tests that flaked in these days, surest first, each with whom to suspect. One
+        whose `answer` is `fixed` flakes no more.
+        """
         repo_key, suite = self._scope(product)
         listed = self._server.send(
             calls.suspects(
@@ -278,4 +309,6 @@ class Questions:
                 limit=ROWS,
             )
         )
-        return shortened.rows(listed, shortened.of_run)
+        scope = {"repo_key": repo_key, "suite": suite}
+        filters = {"box_key": box, "sha": commit, "branch": branch}
+        return self._rows(listed, shortened.of_run, **filters, **scope)

@@ -76,7 +76,7 @@ def create_webhook(
             silent_hours=silent_hours,
         )
     )
-    note(f"Webhook {made.id} is created. By its secret, shown only once, a receiver knows us.")
+    note(f"Webhook {made.id} is created. Shown only once, its secret tells a receiver who sent it.")
     emit_json(made) if json else write(made.secret)
     note(f"What becomes of its events: hwci webhooks deliveries {made.id}")
 

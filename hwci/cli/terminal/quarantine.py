@@ -90,7 +90,7 @@ def _twister(test_id: str, until: str, others: Others) -> Iterator[str]:
     scenarios = [".".join(parts[:-cut]) for cut in (1, 2) if len(parts) - cut > 1]
     own = [scenario for scenario in scenarios if not others(f"{scenario}.")]
     if not own:
-        raise _UnfitError("Twister leaves out scenarios, and the one of it has other tests")
+        raise _UnfitError("Twister leaves out whole scenarios, and its scenario has other tests")
     yield "- scenarios:"
     yield from (f"    - {_quoted(re.escape(scenario))}" for scenario in own)
     yield f"  comment: {_quoted(until)}"

@@ -293,7 +293,8 @@ class _Document:
 
     def _broken(self, fault: expat.ExpatError) -> str:
         if fault.code != NO_MORE_ELEMENTS:
-            return f"Its XML is broken: {expat.ErrorString(fault.code)}"
+            what = "Its XML is broken" if self._begun else "It is neither XML nor JSON"
+            return f"{what}: {expat.ErrorString(fault.code)}"
         return "It was cut short: not every element is closed" if self._begun else "It is empty"
 
     def _fault(self, what: str, fix: str) -> CutError:

@@ -156,6 +156,7 @@ def erase_user(
                 raise command_error(what, f"There is no user with the e-mail {email}", CHECK_EMAIL)
             note(f"This would erase {email}, and nothing can bring them back: the account, its")
             note("sign-ins, memberships and invitations. Reviews and notes stay, without the name.")
+            note("The only owner of an organization is refused: first make another one an owner.")
             note(f"To do it: hwci admin erase-user --email {shlex.quote(email)} --yes")
             return
         done = ask(database, checked(EraseUser, what, email=email))
