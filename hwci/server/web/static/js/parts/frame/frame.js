@@ -6,6 +6,7 @@ import { count, counted } from "../../format.js";
 import { html, useLayoutEffect, useRef, useState } from "../../html.js";
 import { signOut } from "../../session.js";
 import { Finding } from "./finding.js";
+import { Keys } from "./keys.js";
 import { Menu } from "./menu.js";
 import { isAdmin } from "./roles.js";
 import { takenAlong } from "./scope.js";
@@ -34,6 +35,7 @@ export function Frame({ address, me, organization, children }) {
       ${address.params.orgId && html`<${Finding} orgId=${address.params.orgId} organization=${organization} isKnown=${me !== null}
         places=${[...placesOf(organization), ["account", "Account"]]} />`}
       <${Person} me=${me} organization=${organization} page=${address.page} />
+      <${Keys} />
     </header>
     ${me?.invitations > 0 && address.page !== "invitations" && html`<${Waits} number=${me.invitations} />`}
     <${Main} place=${JSON.stringify([address.page, address.params])}>${children}<//>

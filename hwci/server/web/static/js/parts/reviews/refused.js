@@ -4,7 +4,8 @@
 
 import { html } from "../../html.js";
 import { StillWaiting } from "../notices/notice.js";
-import { LOOKING, doneBy } from "./together.js";
+import { doneBy } from "./outcome.js";
+import { LOOKING } from "./together.js";
 
 /** `id`: what was reviewed; `focus`: a reference to what takes the focus from the button, which goes away. */
 export function Refused({ together, id, focus }) {

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reviewing failures, one or those of one cause together: all of them or none, once, and reset as one. What the server
-// is asked says which reviews the reader saw, so that nothing is written over what another person did meanwhile; and
-// after no answer it is looked at what became of it before anything is sent again.
+// is asked says which reviews the reader saw, so that nothing is written over what another person did meanwhile; how it is
+// asked, and what became of it, `outcome.js` decides.
 
-import { get, post } from "../../api.js";
 import { useRef, useState } from "../../html.js";
-import { PATIENCE_MILLISECONDS, patience } from "../../refusal.js";
 import { forgetWaiting } from "../frame/waiting.js";
+import { outcome, sent } from "./outcome.js";
 import { RESET, UNDO, changedBy, commonReview, stepsBackTo, stepsOf, told } from "./review.js";
 
 /** The state of undoing the last review has this key; another review may be under way beside it. */
@@ -14,8 +13,6 @@ export const LAST = "last";
 
 /** What is done of a review while it is looked at what became of it. */
 export const LOOKING = "look";
-
-const LOOK_MILLISECONDS = 10_000; // with the review itself it takes no longer than any answer
 
 /** What reviewing failures takes. `written`: the note and issue of the reader. */
 function reviewsOf(failures, action, written) {
@@ -54,49 +51,26 @@ export function useTogether({ orgId, me, changed, passed }) {
     forgetWaiting();
     changed({ key, action, written, words }, items);
   };
-  const refused = (job, fault) => {
-    put(job, { fault });
-    if (fault.status === 409 || fault.status === 404) passed(fault);
+  const end = (job, /** @type {import("./outcome.js").Outcome} */ { items, fault, isPassed, lost }) => {
+    if (items) return made(job, items);
+    put(job, { fault, lost });
+    if (isPassed) passed(fault);
   };
   const alone = async (place, work) => {
     if (busy.current.has(place)) return;
     busy.current.add(place);
-    await work();
-    busy.current.delete(place);
+    await work().finally(() => busy.current.delete(place));
   };
   const send = (job) =>
     alone(placeOf(job), async () => {
       put(job, { doing: job.action });
-      try {
-        const signal = patience(PATIENCE_MILLISECONDS - LOOK_MILLISECONDS);
-        made(job, (await post(`/api/orgs/${orgId}/ci-reviews`, { reviews: job.reviews }, { signal })).items);
-      } catch (fault) {
-        if (fault.isPassing) await seen(job, fault);
-        else refused(job, fault);
-      }
+      end(job, await sent(job, orgId, me));
     });
-  // All are reviewed or none: one of them tells. This request may have come first, or another person's.
-  const seen = async (job, why = null) => {
-    const [{ failureId, seenReviewAt }] = job.reviews;
-    const { action } = job.reviews.findLast((one) => one.failureId === failureId);
-    try {
-      const { failure, resolved } = await get(`/api/orgs/${orgId}/ci-failures/${failureId}`, {}, { signal: patience(LOOK_MILLISECONDS) });
-      const review = resolved?.review ?? null;
-      if ((review?.at ?? null) === seenReviewAt) return put(job, { fault: notMade(job, why) });
-      const isOurs = action === RESET ? review === null : review?.by.id === me.user.id && review.action === action;
-      if (isOurs) return made(job, job.before.filter(reviewedBy(job)).map((one) => ({ ...one, ...shownOf(one, job, failure, resolved) })));
-      const fault = new Error(`${failure.testId} on ${failure.boxKey}: Somebody else reviewed it meanwhile. Nothing was changed.`);
-      put(job, { fault });
-      passed(fault);
-    } catch (fault) {
-      put(job, { lost: job, fault });
-    }
-  };
   const look = (key) =>
-    alone(key, () => {
+    alone(key, async () => {
       const { lost } = states[key];
       put(lost, { doing: LOOKING, lost });
-      return seen(lost);
+      end(lost, await outcome(lost, orgId, me));
     });
   const review = (key, failures, action, written) => {
     const reviews = reviewsOf(failures, action, written);
@@ -111,29 +85,4 @@ export function useTogether({ orgId, me, changed, passed }) {
 
 function placeOf({ key, action }) {
   return action === UNDO ? LAST : key;
-}
-
-/** What a job does to failures, as a word. */
-export function doneBy({ action }) {
-  return { [UNDO]: "undone", [RESET]: "reset" }[action] ?? "reviewed";
-}
-
-/** `why`: what the server said, if it said anything. */
-function notMade(job, why) {
-  const words = why?.status ? `${why.message}. ` : "";
-  return Object.assign(new Error(`${words}It was not ${doneBy(job)}. Try again.`), { requestId: why?.requestId });
-}
-
-function reviewedBy({ reviews }) {
-  const ids = new Set(reviews.map(({ failureId }) => failureId));
-  return ({ id }) => ids.has(id);
-}
-
-/** What a job changed of a failure, of the answer about another one that it changed likewise. */
-function shownOf({ id, automatic }, { reviews }, { label }, resolved) {
-  const { action } = reviews.findLast((one) => one.failureId === id);
-  if (action === RESET) return { ...automatic, label, review: null, status: "Automatic" };
-  if (!resolved?.review) return {};
-  const { review, status, class: shown, reason, reasonText } = resolved;
-  return { label, review, status, class: shown, reason, reasonText };
 }
