@@ -288,23 +288,25 @@ def test_figures_up_to_now_stay_so_while_they_are_looked_at_and_nothing_folds_or
     with site(page, tmp_path) as own:
         page.clock.install(time=own.benches.hands.now)
         own.benches.report(tests=[ended("boot", "fail"), ended("radio", "fail")])
+        own.benches.report(run_id=2, tests=[ended("other", "pass")])
         own.open("metrics?failing=all")
         reports = page.locator(".tile", has_text="Infra runs").locator(".beside")
-        expect(reports).to_contain_text("of 1 run report")
+        expect(reports).to_contain_text("of 2 run reports")
         part(page, "daily").get_by_role("button", name="Day by day").click()
         expect(rows(page, "daily").first).to_be_visible()
-        unfolded = part(page, "failing").locator("details").first
-        unfolded.locator("summary").click()
+        fold = part(page, "failing").locator(".incident").get_by_role("button").first
+        fold.click()
         page.wait_for_load_state("networkidle")
         moved(page)  # what the two clicks moved
         page.evaluate("window.moved.length = 0")
-        own.benches.report(run_id=2, tests=[ended("other", "pass")])
+        own.benches.report(run_id=3, tests=[ended("other", "pass")])
 
         page.clock.run_for(61_000)
 
-        expect(reports).to_contain_text("of 2 run reports")
-        expect(rows(page, "daily").first).to_contain_text("0 of 2")
-        assert unfolded.evaluate("one => one.open")
+        expect(reports).to_contain_text("of 3 run reports")
+        expect(rows(page, "daily").first).to_contain_text("0 of 3")
+        expect(fold).to_have_attribute("aria-expanded", "true")
+        expect(part(page, "failing").locator(".incident-more").first).to_be_visible()
         assert moved(page) == []
 
 

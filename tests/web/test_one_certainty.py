@@ -112,6 +112,10 @@ def test_the_pages_say_how_sure_it_is_of_a_commit_in_one_way(reader: Reader) -> 
     assert shown
     page = reader.page
     page.goto(f"{reader.home}/metrics?days={DAYS}&failing=all")
+    part = page.locator("#failing")
+    expect(part.locator(".incident").first).to_be_visible()
+    for fold in part.locator(".incident [aria-expanded=false]").all()[::-1]:
+        fold.click()
     for incident, _, sure in shown:
         says = incident["history"]["says"]
         expect(page.get_by_role("region", name="Failing now").first).to_contain_text(says)

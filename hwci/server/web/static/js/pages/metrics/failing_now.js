@@ -126,9 +126,10 @@ function Line({ row, orgId, isOpen, onTurn }) {
   const { failures: [first], testsTotal, boxesTotal, boxes: [box] } = row;
   const what = testsTotal === 1 ? html`<${LongName} name=${first.testId} />` : counted(testsTotal, "test");
   const href = addressOf("failure", { orgId, failureId: first.id });
+  const where = boxesTotal === 1 ? html`<${BoxLink} plain boxKey=${box} orgId=${orgId} />` : counted(boxesTotal, "box", "boxes");
   return html`<span class="incident"><button type="button" class="fold" aria-expanded=${isOpen ? "true" : "false"}
       aria-label=${`More of ${first.testId}`} onClick=${onTurn}></button>
-    <a href=${href}>${what}</a> <span class="quiet">${boxesTotal === 1 ? box : counted(boxesTotal, "box", "boxes")}</span></span>`;
+    <a href=${href}>${what}</a> <span class="quiet">${where}</span></span>`;
 }
 
 /** What the line leaves out: each failure, the branch, what other boxes and other attempts say, and where to look first. */
