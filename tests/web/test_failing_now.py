@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.support.asking import ask, ci_key
@@ -168,6 +169,34 @@ def test_a_row_is_one_line_and_unfolds_by_a_key(page: Page, tmp_path: Path) -> N
 
         expect(more).to_have_attribute("aria-expanded", "true")
         expect(page.locator("#failing .below")).to_contain_text("Harness verdict")
+
+
+def test_on_a_phone_a_row_is_two_lines(page: Page, demo: Dashboard) -> None:
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto(f"{demo.url}/orgs/{demo.sign_in(page.context)}/metrics")
+    expect(rows(page).first).to_be_visible()
+
+    for row in rows(page).all():
+        box = row.bounding_box()
+        assert box is not None
+        assert box["height"] <= 2 * 32 + 8
+        strip = row.get_by_role("img").bounding_box()
+        assert strip is not None
+        assert strip["x"] + strip["width"] <= box["x"] + box["width"]
+
+
+@pytest.mark.own_clock
+def test_an_unfolded_row_stays_so_when_the_page_renews_itself(page: Page, demo: Dashboard) -> None:
+    page.goto(f"{demo.url}/orgs/{demo.sign_in(page.context)}/metrics")
+    below = unfolded(page)
+    before = rows(page).count()
+    expect(below).to_have_count(before)
+
+    with page.expect_response(re.compile(r"/ci-analysis/page\?")):
+        page.clock.fast_forward(61_000)
+
+    expect(page.locator(".page-head .renewing")).to_have_text("")
+    expect(below).to_have_count(before)
 
 
 def announce(benches: Benches, branch: str, sha: str) -> None:

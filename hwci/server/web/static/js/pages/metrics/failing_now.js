@@ -142,7 +142,7 @@ function More({ row, orgId }) {
       test=${{ repoKey, suite, testId: failures[0].testId }} orgId=${orgId} /></p>
     ${history && html`<p>${history.says}</p>`}
     ${otherBoxes(row, orgId)}
-    <p>${branch}, ${counted(commits, "commit")} failed, the first ${" "}<${Sha} sha=${firstCommit.sha} repo=${repoKey} />
+    <p>${suite}, ${branch}, ${counted(commits, "commit")} failed, the first ${" "}<${Sha} sha=${firstCommit.sha} repo=${repoKey} />
       ${firstCommit.subject && html` <${Subject} text=${firstCommit.subject} repo=${repoKey} />`}</p>
     ${mergedTo(row)}
     <p>${MAY_HAVE_BROKEN}: <${Suspects} range=${range} repo=${repoKey} /></p>

@@ -20,7 +20,7 @@ const WIDTH = 7; // of a cell, with a gap of one
 export function IncidentDays({ lastDays }) {
   const letters = [...lastDays];
   return html`<svg class="strip last-days" role="img" aria-label=${described(letters)} width=${WIDTH * letters.length}
-      height="20">
+      height="20" viewBox=${`0 0 ${WIDTH * letters.length} 20`} preserveAspectRatio="none">
     <title>${described(letters)}</title>
     ${letters.map((letter, at) => DAYS[letter][1].map(([kind, y, height]) => html`<rect key=${`${at} ${y}`} class=${kind}
       x=${WIDTH * at} y=${y} width=${WIDTH - 1} height=${height} />`))}
