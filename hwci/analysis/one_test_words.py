@@ -150,7 +150,7 @@ def _counts(test: OneTest, tries: Tries) -> str:
 
 
 def _given(test: OneTest) -> str:
-    """Say what a retry gave, or else another run."""
+    """Return in words what a retry gave, or else another run."""
     for tally, what in (
         (test.retries, "a retry"),
         (test.reruns, "a rerun of the same commit on the same box"),

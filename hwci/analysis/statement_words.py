@@ -79,7 +79,7 @@ def answer(known: Known) -> Answer:
 
 
 def of_failing(failing: Failing) -> str:
-    """Say where a test fails now, and since when."""
+    """Return in words where a test fails now, and since when."""
     on = f"on {counted(failing.commits, 'commit')} of {failing.branch}"
     since = f"since {short(failing.sha)} of {day(failing.since)}"
     return f"Fails now on {named(failing.boxes)}: {on} {since}"
@@ -108,14 +108,14 @@ def _never_passed(known: Known) -> str:
 
 
 def _where(known: Known, statement: Statement) -> tuple[str, str]:
-    """Say on which boxes it is, and "there"; nothing if all are."""
+    """Return in words on which boxes it is, and "there"; nothing if all are."""
     if {*statement.boxes} >= {*known.tried.boxes}:
         return "", ""
     return f" on {named(statement.boxes)}", " there"
 
 
 def _lost_board(known: Known, statement: Statement) -> Answer:
-    """Say that runs lost the board at the test."""
+    """Return in words that runs lost the board at the test."""
     runs, boxes = counted(statement.lost_here, "run"), named(statement.boxes)
     lost = f"{runs} on {boxes} lost the board at this test"
     few_words = (
@@ -130,8 +130,8 @@ def _lost_board(known: Known, statement: Statement) -> Answer:
 
 
 def _steady(known: Known, statement: Statement) -> Answer:
-    """Say how rarely a test fails at most, as it never did but for the bench: the upper end beside
-    its counts.
+    """Return in words how rarely a test fails at most, as it never did but for the bench: the upper
+    end beside its counts.
     """
     of_bench = known.tried.of_bench
     [(_, high)] = jeffreys([(0, statement.runs - of_bench)])
@@ -153,7 +153,7 @@ def _too_few(known: Known, statement: Statement) -> Answer:
 
 
 def _not_seen(known: Known, statement: Statement) -> Answer:
-    """Say which boxes that failed it run it no more; or that none runs it."""
+    """Return in words which boxes that failed it run it no more; or that none runs it."""
     boxes, since = named(statement.boxes), day(statement.since) if statement.since else ""
     tried, was, still = known.tried, "it failed", "fail"
     if {*statement.boxes} <= {*tried.never_passed_on}:
@@ -278,14 +278,14 @@ def _since_commit(suggestion: Intermittent, otherwise: str) -> str:
 
 
 def likely_words(statement: Statement) -> str:
-    """Say how sure it is, where it is not."""
+    """Return in words how sure it is, where it is not."""
     if statement.chance is None or statement.chance >= SURE:
         return ""
     return sure(statement.chance)
 
 
 def on_boxes(boxes: Sequence[str]) -> str:
-    """Say on which box something was, or on how many."""
+    """Return in words on which box something was, or on how many."""
     return f"on {boxes[0]}" if len(boxes) == 1 else f"on {len(boxes):,} boxes"
 
 

@@ -58,7 +58,7 @@ class Words(NamedTuple):
 
 
 def of_note(note: Note, figures: BoxFigures, before: BoxFigures | None, *, idle: bool) -> Words:
-    """Say how a box that has a note does against the others, since then and before."""
+    """Return in words how a box that has a note does against the others, since then and before."""
     when, evidence = f"the note of {day(note.at)}", figures.evidence
     if idle:
         return Words(f"before {when}: {figures.answer}", f"{evidence}; it has not run since")
@@ -68,7 +68,7 @@ def of_note(note: Note, figures: BoxFigures, before: BoxFigures | None, *, idle:
 
 
 def of_figures(box: Against) -> Words:
-    """Say how a box does against the others, in a part of its time or in all."""
+    """Return in words how a box does against the others, in a part of its time or in all."""
     if box.comparison is None:
         return _missing(box)
     against, others = f"{_against(box.counts)} on the same commits", _called(box.others)
@@ -88,8 +88,8 @@ def of_boxes(
     notes: Mapping[str, Note],
     uncompared: Uncompared | None,
 ) -> str:
-    """Say on which of its boxes a test fails, or how often it failed where. `on_boxes`: its first
-    attempts; `uncompared`: why its boxes cannot be compared, if nothing is known.
+    """Return in words on which of its boxes a test fails, or how often it failed where. `on_boxes`:
+    its first attempts; `uncompared`: why its boxes cannot be compared, if nothing is known.
     """
     if len(on_boxes) == 1:
         return f"on {next(iter(on_boxes))}, the only box"
@@ -99,8 +99,8 @@ def of_boxes(
 
 
 def of_undecided(on_boxes: Mapping[str, FirstAttempts], uncompared: Uncompared | None) -> str:
-    """Say how often a test failed on which boxes, and why these may not explain it; or that it
-    failed on some alike. `uncompared`: why its boxes cannot be compared, if they cannot.
+    """Return in words how often a test failed on which boxes, and why these may not explain it; or
+    that it failed on some alike. `uncompared`: why its boxes cannot be compared, if they cannot.
     """
     if uncompared is not None and uncompared.alike:
         return f"it failed on {listed(uncompared.alike)} alike"
@@ -115,7 +115,9 @@ def of_undecided(on_boxes: Mapping[str, FirstAttempts], uncompared: Uncompared |
 
 
 def of_counts(on_boxes: Mapping[str, FirstAttempts]) -> str:
-    """Say how often a test failed on the boxes on which it did, and how often elsewhere."""
+    """Return in words how often a test failed on the boxes on which it did, and how often
+    elsewhere.
+    """
     failing = {box: counts for box, counts in on_boxes.items() if counts.failed}
     if len(failing) > BOXES_NAMED:
         some = "all" if len(failing) == len(on_boxes) else f"{len(failing):,} of"
@@ -133,8 +135,9 @@ def _of_runs(counts: FirstAttempts) -> str:
 
 
 def of_blame(blame: Blame[Side], failed_on: Collection[str], notes: Mapping[str, Note]) -> str:
-    """Say on which boxes a test fails, by its runs on the same commits; nothing if that is not
-    known. On commits on which all runs failed, it may have failed elsewhere, too (`failed_on`).
+    """Return in words on which boxes a test fails, by its runs on the same commits; nothing if that
+    is not known. On commits on which all runs failed, it may have failed elsewhere, too
+    (`failed_on`).
     """
     counts, others = blame.counts, blame.others_counts
     against = f"{counts.failed:,} of {counted(counts.runs, 'run')}"
@@ -155,8 +158,8 @@ def of_blame(blame: Blame[Side], failed_on: Collection[str], notes: Mapping[str,
 
 
 def _often(blame: Blame[Side]) -> str:
-    """Say how many times the odds of a failure are, if the runs tell: they are no fewer than the
-    fewest that are weighed.
+    """Return in words how many times the odds of a failure are, if the runs tell: they are no fewer
+    than the fewest that are weighed.
     """
     low, high = blame.times or (0, 0)
     if low <= TIMES[0]:
@@ -165,14 +168,14 @@ def _often(blame: Blame[Side]) -> str:
 
 
 def _left_out(blame: Blame[Side]) -> str:
-    """Say on how many commits all runs failed, which tell nothing of a box."""
+    """Return in words on how many commits all runs failed, which tell nothing of a box."""
     if not blame.all_failed:
         return ""
     return f", but for {counted(blame.all_failed, 'commit')} on which all runs failed"
 
 
 def _noted(blame: Blame[Side], notes: Mapping[str, Note]) -> str:
-    """Say since or before which note of a box its runs are."""
+    """Return in words since or before which note of a box its runs are."""
     if blame.blamed is not Blamed.ONE or box_of(blame.boxes[0]) not in notes:
         return ""
     [side] = blame.boxes
@@ -188,7 +191,7 @@ def listed(boxes: Sequence[str]) -> str:
 
 
 def of_lost(first_test: str, tests: int) -> str:
-    """Say where a run lost its board."""
+    """Return in words where a run lost its board."""
     return f"failed all of its last {tests} tests, from {first_test} on"
 
 

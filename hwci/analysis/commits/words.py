@@ -101,7 +101,7 @@ def _of_change(known: Known, _: Change) -> str:
 
 
 def _evidence(known: Known, change: Change) -> str:
-    """Say what counts: the tries at the commit, and those before it."""
+    """Return in words what counts: the tries at the commit, and those before it."""
     tries, failing = known.tries, known.failing
     attempts = counted(tries.failures + tries.passes, "attempt")
     here = f"{tries.failures:,} of {attempts} failed here"
@@ -109,7 +109,9 @@ def _evidence(known: Known, change: Change) -> str:
 
 
 def _fared(failing: Sequence[Box]) -> str:
-    """Say how the test fared before on the boxes on which it failed, or those that are alike."""
+    """Return in words how the test fared before on the boxes on which it failed, or those that are
+    alike.
+    """
     broken = [box for box in failing if box.on.was_broken]
     if broken:
         box = max(broken, key=lambda box: box.before.runs)

@@ -58,7 +58,7 @@ class Evidence(NamedTuple):
 
 
 def look_first(known: Evidence) -> str:
-    """Say where to look first, or which run would tell."""
+    """Return in words where to look first, or which run would tell."""
     box, commits = known.box, _commits(known)
     if known.passes_on_branch is not None:
         return f"Nothing to look at: it was merged to {known.passes_on_branch}, and passes there"

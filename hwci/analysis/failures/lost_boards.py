@@ -59,7 +59,9 @@ def lost_rows(rows: Sequence[Classified], most: int) -> shapes.LostBoardCounts:
 
 
 def lost_board_of(history: RecordedRuns, failure: Failure) -> str | None:
-    """Say at which test the board was lost in the runs of one failure; None if it was not."""
+    """Return in words at which test the board was lost in the runs of one failure; None if it was
+    not.
+    """
     key = failure.key
     around = Period(failure.first.started_at - AROUND, failure.last_started_at + AROUND)
     at = lost_boards(history, Scope(*key.lane.product), around).get(key)

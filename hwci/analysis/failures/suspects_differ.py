@@ -27,8 +27,8 @@ class OfFailure(NamedTuple):
 
 
 def suspects_differ(suspects: Suspects, times: int, failures: Sequence[OfFailure]) -> str | None:
-    """Say why they differ from those of the first of these failures that has others; None: none
-    has. `times`: so often the incident began.
+    """Return in words why they differ from those of the first of these failures that has others;
+    None: none has. `times`: so often the incident began.
     """
     different = [failure for failure in failures if _shas(failure.broken_by) != _shas(suspects)]
     if different and times > 1:

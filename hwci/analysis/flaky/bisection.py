@@ -325,7 +325,7 @@ def _next_run(commit: Candidate, branch: str, offer: BoxOffer, seen: Counts) -> 
 
 
 def _says(commits: Sequence[Candidate], bracket: Bracket, *, of_history: bool) -> str:
-    """Say where the commit is and how sure that is, in a sentence."""
+    """Return in a sentence where the commit is, and how sure that is."""
     runs, failed = sum(commit.runs for commit in commits), sum(commit.failed for commit in commits)
     results = f"{failed} of {counted(runs, 'run')} on these commits failed"
     if not of_history:

@@ -34,8 +34,8 @@ WAITED_FOR = 1000
 
 
 def of_suspect(row: Suspect, claim: Claim) -> str:
-    """Say what the runs of a test suggest, or what is missing for that. `claim`: its statement's,
-    which alone says that it is fixed (semantics, 14.1).
+    """Return in words what the runs of a test suggest, or what is missing for that. `claim`: its
+    statement's, which alone says that it is fixed (semantics, 14.1).
     """
     if row.found is None:
         return f"not enough data: {row.missing}"
@@ -45,14 +45,16 @@ def of_suspect(row: Suspect, claim: Claim) -> str:
 
 
 def of_found(suggestion: Intermittent, claim: Claim, on_boxes: str = "") -> str:
-    """Say since when a test is flaky, on which boxes, and what the commit changed."""
+    """Return in words since when a test is flaky, on which boxes, and what the commit changed."""
     return ", ".join(
         filter(None, [_since_words(suggestion, claim), on_boxes, _kind_words(suggestion.since)])
     )
 
 
 def of_change(since: Since) -> str:
-    """Say in a sentence what the commit changed; nothing if it likely was before the period."""
+    """Return in a sentence what the commit changed; nothing if it likely was before the
+    period.
+    """
     kind = _kind_words(since)
     if kind.startswith(_KIND_WORDS[CommitKind.UNKNOWN]):
         return kind
@@ -82,8 +84,8 @@ def _to_do_words(suggestion: Intermittent) -> Iterator[str]:
 
 
 def of_fixed(suggestion: Intermittent) -> str:
-    """Say how many runs passed at the first attempt since the last that did not, and how many still
-    must: of a broken test none.
+    """Return in words how many runs passed at the first attempt since the last that did not, and
+    how many still must: of a broken test none.
     """
     phrases = [*_fixed_words(suggestion.fixed, suggestion.clean_of_bench)]
     return ", ".join(phrases[:1] if suggestion.broken else phrases)
@@ -118,8 +120,8 @@ def _since_words(suggestion: Intermittent, claim: Claim) -> str:
 
 
 def since_when(since: Since) -> str:
-    """Say since which commit, or that it was so before any that is known: the day is then where the
-    runs begin and not where the failures do, so it has no chance beside it.
+    """Return in words since which commit, or that it was so before any that is known: the day is
+    then where the runs begin and not where the failures do, so it has no chance beside it.
     """
     if since.before >= LIKELY:
         first = day(since.begins_at)
@@ -152,8 +154,8 @@ def is_toss(since: Since) -> bool:
 
 
 def of_history(since: Since, test_id: str, left: int) -> str:
-    """Say since when a test fails by its history. `left`: so many firmware commits may have broken
-    it by the rules (semantics, 7), which look at its first failing run.
+    """Return in words since when a test fails by its history. `left`: so many firmware commits may
+    have broken it by the rules (semantics, 7), which look at its first failing run.
     """
     rest = f"y the history of {test_id}, {since_when(since)}"
     if left <= 1:
@@ -162,7 +164,7 @@ def of_history(since: Since, test_id: str, left: int) -> str:
 
 
 def sure(chance: float) -> str:
-    """Say in brackets how sure something is."""
+    """Return in brackets how sure something is."""
     return f" ({percent(chance)} sure)"
 
 

@@ -44,7 +44,7 @@ def next_run(bisected: Bisected) -> Iterator[str]:
 
 
 def _never_failed(run: NextRun) -> str:
-    """Say why a box is worth a run on which the test did not fail yet."""
+    """Return in words why a box is worth a run on which the test did not fail yet."""
     if not run.runs:
         return "No run of the test was on this box yet: what it does there is not known."
     passed = f"The test passed in {counted(run.runs, 'run')} on this box"

@@ -110,7 +110,7 @@ class BeforeFix(NamedTuple):
         return None
 
     def called(self, commit: Commit) -> str:
-        """Say which commit it is: the fix counts, too (6.1)."""
+        """Return what a commit is called: the fix counts, too (6.1)."""
         return "The fix" if commit.sha == self.fix else "A commit before the fix"
 
 
