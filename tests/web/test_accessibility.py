@@ -399,3 +399,17 @@ def test_the_edges_of_what_is_pressed_or_filled_in_stand_out(page: Page, home: s
             for control, edge, behind in edges:
                 lighter, darker = sorted((luminance(edge), luminance(behind)), reverse=True)
                 assert (lighter + 0.05) / (darker + 0.05) >= 3, (place, scheme, control)
+
+
+def test_forced_colours_show_which_page_it_is(page: Page, demo: Dashboard) -> None:
+    page.emulate_media(forced_colors="active")
+    page.goto(f"{demo.url}/orgs/{demo.sign_in(page.context)}/runs")
+    links = page.get_by_role("navigation", name="Pages").get_by_role("link")
+    expect(links.first).to_be_visible()
+
+    line = "link => getComputedStyle(link).borderBottomColor"
+    ground = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    lines = {link.get_attribute("aria-current"): link.evaluate(line) for link in links.all()}
+
+    assert lines[None] == ground
+    assert lines["page"] != ground
