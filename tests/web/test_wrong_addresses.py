@@ -259,7 +259,7 @@ def test_a_row_that_an_address_unfolds_and_is_not_there_is_named_until_it_is_lef
 def test_a_period_that_has_not_ended_yet_is_called_so(page: Page, home: str) -> None:
     page.goto(f"{home}/metrics?asOf=2099-01-01T00:00:00Z")
     expect(page.get_by_text("ends in the future")).to_be_visible()
-    page.get_by_role("link", name="up to now").click()
+    page.get_by_role("link", name="up to now", exact=True).click()
     expect(page.get_by_label("Tiles")).to_be_visible()
     expect(page.get_by_text("ends in the future")).to_have_count(0)
 
