@@ -181,6 +181,8 @@ async def what_would_check_them(agent: Agent, printed: Callable[..., Any]) -> No
     plan = printed("merges", "plan")
     assert answer["unchecked_merges"] == plan["uncheckedMerges"]
     assert answer["runs"]["rows"][0]["command"] == plan["runs"]["items"][0]["command"]
+    answer = await agent.ask("runs_that_would_check", branch="no-such-branch")
+    assert answer["unchecked_merges"] == UNKNOWN
 
 
 async def how_many_merges_were_checked(agent: Agent, printed: Callable[..., Any]) -> None:

@@ -46,6 +46,7 @@ Test: TypeAlias = Annotated[str, Field(description="The whole id of a test.")]
 FailureId: TypeAlias = Annotated[UUID, Field(description="A failure_id of another answer.")]
 Item = TypeVar("Item")
 _MONTH = limits.DAYS_DEFAULT
+_NONE_ANNOUNCED = "no merge of these was announced"
 
 
 class Questions:
@@ -80,6 +81,15 @@ class Questions:
         if repo_key is not None and suite is not None:
             return repo_key, suite
         return self._server.product(product, test)
+
+    def _were_announced(
+        self, repo_key: str | None, suite: str | None, branch: str | None, days: int
+    ) -> bool:
+        """Return whether there are such merges: else nothing tells whether they ran."""
+        merges = calls.list_merges(
+            self._org, repo_key=repo_key, suite=suite, branch=branch, days=days, limit=1
+        )
+        return self._server.send(merges).total > 0
 
     def products(self, page: Page = 1) -> Fields:
         """List the products: a repository with a test suite, as other tools take them."""
@@ -133,12 +143,8 @@ class Questions:
                 limit=ROWS,
             )
         )
-        if listed.total == 0:
-            announced = calls.list_merges(
-                self._org, repo_key=repo_key, suite=suite, branch=branch, days=days, limit=1
-            )
-            if self._server.send(announced).total == 0:
-                return {"total": UNKNOWN, "why": "no merge of these was announced", "rows": []}
+        if listed.total == 0 and not self._were_announced(repo_key, suite, branch, days):
+            return {"total": UNKNOWN, "why": _NONE_ANNOUNCED, "rows": []}
         return shortened.rows(listed, shortened.of_unchecked)
 
     def runs_that_would_check(
@@ -149,6 +155,8 @@ class Questions:
         plan = self._server.send(
             calls.plan_merges(self._org, repo_key=repo_key, suite=suite, branch=branch, days=days)
         )
+        if not plan.unchecked_merges and not self._were_announced(repo_key, suite, branch, days):
+            return {"unchecked_merges": UNKNOWN, "why": _NONE_ANNOUNCED}
         return shortened.of_plan(plan)
 
     def figures(self, product: Product = None, days: Days = _MONTH) -> Fields:
