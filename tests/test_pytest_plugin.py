@@ -284,6 +284,25 @@ def test_the_xml_and_the_plugins_file_of_one_run_count_once(tmp_path: Path) -> N
     assert fast == both
 
 
+def test_a_test_that_fails_and_breaks_its_teardown_took_the_time_of_both(tmp_path: Path) -> None:
+    module = """
+import pytest, time
+@pytest.fixture
+def power():
+    yield
+    time.sleep(0.05)
+    raise RuntimeError("still powered")
+def test_twice(power):
+    assert False
+"""
+    run = run_pytest(tmp_path, test_d=module)
+
+    [of_xml], [of_plugin] = run.xml.attempts, run.results.attempts
+    assert of_xml.duration_s >= 0.05
+    assert of_xml.duration_s == pytest.approx(of_plugin.duration_s, abs=0.0015)
+    assert [item.id for item in boxed(run.xml, run.results).tests] == ["test_d.test_twice"]
+
+
 def test_what_runs_again_without_a_word_of_a_plugin_is_no_try(tmp_path: Path) -> None:
     module = """
 import pathlib

@@ -48,7 +48,11 @@ def tried(entries: Sequence[CaseEntry], counted: int | None) -> Iterator[CaseEnt
     for entry in entries:
         own = tests.setdefault(entry.test_id, [])
         if own and own[-1].called and entry.teardown:
-            continue  # pytest writes a case for a test that failed, and one for its teardown
+            # pytest writes a case for a test that failed, and one for its teardown, each with its
+            # own time.
+            took = own[-1].duration_s + entry.duration_s
+            own[-1] = replace(own[-1], duration_s=took)
+            continue
         own.append(entry)
     uncounted = 0 if counted is None else _counted(entries) - counted
     # Of a try that only broke its teardown, some versions count that the test passed before.
