@@ -254,3 +254,11 @@ def luminance(colour: list[float]) -> float:
     parts = [one / 255 for one in colour]
     linear = [one / 12.92 if one <= 0.04045 else ((one + 0.055) / 1.055) ** 2.4 for one in parts]
     return sum(w * one for w, one in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+
+
+def unfolded(page: Page) -> Locator:
+    """Unfold each row that is shown, and return what stands below them."""
+    expect(page.locator("#failing tbody > tr:not(.below)").first).to_be_visible()
+    for button in page.locator(".incident [aria-expanded=false]").all()[::-1]:
+        button.click()
+    return page.locator("#failing tbody > .below")

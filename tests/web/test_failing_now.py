@@ -15,7 +15,7 @@ from tests.support.benches import Benches
 from tests.support.soak import rounds
 from tests.web.conftest import Dashboard
 from tests.web.live import site
-from tests.web.reading import csv_button, saved
+from tests.web.reading import csv_button, saved, unfolded
 
 
 def incidents(demo: Dashboard, org: str) -> list[Any]:
@@ -29,14 +29,6 @@ def incidents(demo: Dashboard, org: str) -> list[Any]:
 
 def rows(page: Page) -> Locator:
     return page.locator("#failing tbody > tr:not(.below)")
-
-
-def unfolded(page: Page) -> Locator:
-    """Unfold each row that is shown, and return what stands below them."""
-    expect(rows(page).first).to_be_visible()
-    for button in page.locator(".incident [aria-expanded=false]").all()[::-1]:
-        button.click()
-    return page.locator("#failing tbody > .below")
 
 
 def test_each_incident_is_a_row_that_leads_to_its_failures(page: Page, demo: Dashboard) -> None:

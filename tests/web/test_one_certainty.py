@@ -17,7 +17,7 @@ from hwci.said import percent
 from tests.support.commands import invoked
 from tests.support.soak import rounds
 from tests.web.conftest import Dashboard
-from tests.web.reading import PRODUCTS, Reader
+from tests.web.reading import PRODUCTS, Reader, unfolded
 
 DAYS = 30
 SUITES = PRODUCTS[1:]
@@ -112,10 +112,7 @@ def test_the_pages_say_how_sure_it_is_of_a_commit_in_one_way(reader: Reader) -> 
     assert shown
     page = reader.page
     page.goto(f"{reader.home}/metrics?days={DAYS}&failing=all")
-    part = page.locator("#failing")
-    expect(part.locator(".incident").first).to_be_visible()
-    for fold in part.locator(".incident [aria-expanded=false]").all()[::-1]:
-        fold.click()
+    unfolded(page)
     for incident, _, sure in shown:
         says = incident["history"]["says"]
         expect(page.get_by_role("region", name="Failing now").first).to_contain_text(says)

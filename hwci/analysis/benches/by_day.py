@@ -43,19 +43,10 @@ class TimeLine(NamedTuple):
         return bisect_right(self.days, at, lo=1, key=lambda day: day.start) - 1
 
 
-class _Compared(NamedTuple):
-    """Results of one commit that are compared: those of the box on a day, and of the others."""
-
-    failed: int
-    results: int
-    others_failed: int
-    others_results: int
-
-
 def days_of(read: Read, box_key: str, line: TimeLine) -> tuple[DayOfBox, ...]:
     """Return the days on which a box ran or has a note, in order."""
     runs, unreached, lost = Counter[int](), Counter[int](), Counter[int]()
-    compared: dict[int, list[_Compared]] = defaultdict(list)
+    compared: dict[int, list[Counts]] = defaultdict(list)
     notes: dict[int, list[Note]] = defaultdict(list)
     for product in read.products:
         for number, run in enumerate(product.found.runs):
@@ -81,7 +72,7 @@ def days_of(read: Read, box_key: str, line: TimeLine) -> tuple[DayOfBox, ...]:
     )
 
 
-def _compared(product: Trials, box_key: str, line: TimeLine) -> Iterator[tuple[int, _Compared]]:
+def _compared(product: Trials, box_key: str, line: TimeLine) -> Iterator[tuple[int, Counts]]:
     """Yield the days of a box with what is compared of each commit then, as `strata.py` counts it:
     tests that another box ran at the commit, and that passed on one of them.
     """
@@ -99,10 +90,20 @@ def _compared(product: Trials, box_key: str, line: TimeLine) -> Iterator[tuple[i
             told = passed & reduce(or_, (trial.ran for trial in others), 0)
             for day, ran in own.items():
                 ran_here = told & reduce(or_, (trial.ran for trial in ran))
-                yield day, _Compared(*_counts(ran, told), *_counts(others, ran_here))
+                failed, results = _counts(ran, told)
+                others_failed, others_results = _counts(others, ran_here)
+                yield (
+                    day,
+                    Counts(
+                        failed=failed,
+                        results=results,
+                        others_failed=others_failed,
+                        others_results=others_results,
+                    ),
+                )
 
 
-def _together(compared: Sequence[_Compared]) -> Counts:
+def _together(compared: Sequence[Counts]) -> Counts:
     return Counts(
         failed=sum(counts.failed for counts in compared),
         results=sum(counts.results for counts in compared),
