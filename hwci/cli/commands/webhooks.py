@@ -76,7 +76,7 @@ def create_webhook(
             silent_hours=silent_hours,
         )
     )
-    note(f"Webhook {made.id} is created. Its secret, shown only once, tells a receiver who sent.")
+    note(f"Webhook {made.id} is created. Its secret, shown only once, proves who sent an event.")
     emit_json(made) if json else write(made.secret)
     note(f"What becomes of its events: hwci webhooks deliveries {made.id}")
 

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-
 """What an organization keeps no longer: whole reports with merges, or messages or log addresses
 alone. It goes when both its run began and it arrived before a time: a bench whose clock is wrong
 loses nothing that it has just sent.
